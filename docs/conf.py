@@ -114,8 +114,8 @@ def write_notebook_pages(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "notebooks"
     folder.mkdir(exist_ok=True)
     sources = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    for old in set(folder.iterdir()) - {folder / source.name for source in sources}:
-        old.unlink()
+    for old_page in set(folder.iterdir()) - {folder / source.name for source in sources}:
+        old_page.unlink()
     for source in sources:
         page = folder / source.name
         notebook = json.loads(source.read_text())
@@ -136,39 +136,39 @@ def write_if_changed(page: Path, text: str) -> None:
 
 def modules() -> dict[str, str]:
     """All modules of the packages, and their docstrings."""
-    found = {}
+    docstrings = {}
     for package, folder in PACKAGES.items():
         for path in sorted((folder / package).rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
             if parts[-1] != "__main__" and "template" not in parts:  # the template of `artus new-game` isn't a module
                 name = ".".join(parts).removesuffix(".__init__")
-                found[name] = ast.get_docstring(ast.parse(path.read_text())) or ""
-    return found
+                docstrings[name] = ast.get_docstring(ast.parse(path.read_text())) or ""
+    return docstrings
 
 
 def write_module_pages(app: Sphinx) -> None:
     """Write docs/reference; unchanged files stay as they are."""
-    found = modules()
+    docstrings = modules()
     folder = Path(app.srcdir) / "reference"
     folder.mkdir(exist_ok=True)
-    for old in set(folder.glob("*.rst")) - {folder / f"{name}.rst" for name in found}:
-        old.unlink()
-    for name in found:
+    for old_page in set(folder.glob("*.rst")) - {folder / f"{name}.rst" for name in docstrings}:
+        old_page.unlink()
+    for name in docstrings:
         lines = [name, "=" * len(name), "", f".. automodule:: {name}", "   :members:"]
         if name == "artus_env":
             lines.append("   :inherited-members: BaseException")
-        inside = [other for other in found if other.rpartition(".")[0] == name]
-        if inside:
+        submodules = [other for other in docstrings if other.rpartition(".")[0] == name]
+        if submodules:
             lines += ["", "Modules", "-------", "", ".. list-table::", "   :class: modules", ""]
-            for other in inside:
-                about = found[other].partition("\n\n")[0].replace("\n", " ")
+            for other in submodules:
+                about = docstrings[other].partition("\n\n")[0].replace("\n", " ")
                 lines += [f"   * - :doc:`{other.rpartition('.')[2]} <{other}>`", f"     - {as_rst(about)}"]
             lines += [
                 "",
                 ".. toctree::",
                 "   :hidden:",
                 "",
-                *(f"   {other.rpartition('.')[2]} <{other}>" for other in inside),
+                *(f"   {other.rpartition('.')[2]} <{other}>" for other in submodules),
             ]
         write_if_changed(folder / f"{name}.rst", "\n".join(lines) + "\n")
 
@@ -197,8 +197,8 @@ def without_common_sections(thing: Any, text: str) -> str:
     """The docstring of a game's environment without the sections that all games share."""
     kind = next(base for base in thing.__mro__ if base in ENVIRONMENTS)
     name = class_prefix(DEFAULT_GAME) + kind.__name__.removeprefix("Game")
-    same = f"All other sections are as for :py:class:`{name} <artus_env.{DEFAULT_GAME}_v0.{name}>`."
-    return text.partition(".. rubric:: Rewards")[0] + same
+    link_to_common = f"All other sections are as for :py:class:`{name} <artus_env.{DEFAULT_GAME}_v0.{name}>`."
+    return text.partition(".. rubric:: Rewards")[0] + link_to_common
 
 
 one_sentence: dict[str, list[str]] = {}

@@ -14,7 +14,7 @@ class Flat:
     def act(self, view):
         return np.array([self.choose(view.part(np.array([game]))) for game in range(len(view))])
 
-    def choose(self, view):  # of one game
+    def choose(self, view):  # a view of one game
         legal = np.flatnonzero(view.mask[0])
         if len(legal) == 1:
             return legal[0]
@@ -26,13 +26,13 @@ class Flat:
         )  # fmt: skip
         batch.states[:] = np.repeat(states, len(legal))  # each deal once for each action
         batch.refresh()
-        won = np.zeros(len(batch))
+        rewards = np.zeros(len(batch))
         actions = np.tile(legal, self.deals)
         while not batch.done.all():
             reward, _ = batch.step(actions)
-            won += reward[:, view.player[0]]
+            rewards += reward[:, view.player[0]]
             actions = batch.sample()
-        return legal[won.reshape(self.deals, -1).sum(axis=0).argmax()]
+        return legal[rewards.reshape(self.deals, -1).sum(axis=0).argmax()]
 
 
 result = evaluate([Flat(), "random"], games=10)

@@ -58,18 +58,18 @@ def main():
     parser.add_argument("--minutes", type=float, default=3.0, help="how long it plays")
     parser.add_argument("--simulations", type=int, default=100, help="trials for each decision")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
 
-    game = openspiel.load(given.game, seed=given.seed)
-    bot = make_bot(game, given.simulations, given.seed)
-    started, paid = time.monotonic(), []
-    while time.monotonic() - started < 60 * given.minutes:
+    game = openspiel.load(options.game, seed=options.seed)
+    bot = make_bot(game, options.simulations, options.seed)
+    started, rewards = time.monotonic(), []
+    while time.monotonic() - started < 60 * options.minutes:
         for seat in (0, 1):
-            paid.append(play(game, {seat: bot})[seat])
-        print(f"{len(paid)} games, {np.mean(paid):+.2f} paid on average", flush=True)
-    won, drawn = np.mean(np.array(paid) > 0), np.mean(np.array(paid) == 0)
-    per_game = (time.monotonic() - started) / len(paid)
-    print(f"won {won:.1%} of {len(paid)} games against random (drawn {drawn:.1%}), {per_game:.1f} s a game")
+            rewards.append(play(game, {seat: bot})[seat])
+        print(f"{len(rewards)} games, {np.mean(rewards):+.2f} paid on average", flush=True)
+    won, drawn = np.mean(np.array(rewards) > 0), np.mean(np.array(rewards) == 0)
+    per_game = (time.monotonic() - started) / len(rewards)
+    print(f"won {won:.1%} of {len(rewards)} games against random (drawn {drawn:.1%}), {per_game:.1f} s a game")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ parameters = [*body.parameters(), *policy.parameters(), *value.parameters()]
 optimizer = torch.optim.Adam(parameters, lr=RATE, eps=1e-5)
 
 
-def look(observation, mask):
+def apply_network(observation, mask):
     """The distribution over legal actions, and the value."""
     hidden = body(observation)
     return Categorical(logits=policy(hidden).masked_fill(mask == 0, -1e9)), value(hidden).squeeze(-1)
@@ -33,28 +33,28 @@ def look(observation, mask):
 
 observation, info = envs.reset(seed=0)
 for _ in range(UPDATES):
-    rows = []  # one for each step: what was seen, done and paid
+    rows = []  # one for each step: observation, mask, action, its log-probability, value, reward, end of the game
     for _ in range(STEPS):
-        seen, mask = torch.from_numpy(observation), torch.from_numpy(info["action_mask"])
+        observed, mask = torch.from_numpy(observation), torch.from_numpy(info["action_mask"])
         with torch.no_grad():
-            distribution, values = look(seen, mask)
+            distribution, values = apply_network(observed, mask)
         action = distribution.sample()
         observation, reward, over, _, info = envs.step(action.numpy())
-        paid = torch.from_numpy(reward).float(), torch.from_numpy(over).float()
-        rows.append((seen, mask, action, distribution.log_prob(action), values, *paid))
-    seen, mask, action, log_prob, values, reward, over = map(torch.stack, zip(*rows, strict=True))
+        outcome = torch.from_numpy(reward).float(), torch.from_numpy(over).float()
+        rows.append((observed, mask, action, distribution.log_prob(action), values, *outcome))
+    observed, mask, action, log_prob, values, reward, over = map(torch.stack, zip(*rows, strict=True))
     with torch.no_grad():
-        following = look(torch.from_numpy(observation), torch.from_numpy(info["action_mask"]))[1]
+        next_values = apply_network(torch.from_numpy(observation), torch.from_numpy(info["action_mask"]))[1]
     advantage, last = torch.zeros_like(reward), torch.zeros(ENVS)
     for step in reversed(range(STEPS)):  # a game that is over pays nothing more
-        error = reward[step] + GAMMA * following * (1 - over[step]) - values[step]
+        error = reward[step] + GAMMA * next_values * (1 - over[step]) - values[step]
         advantage[step] = last = error + GAMMA * LAMBDA * (1 - over[step]) * last
-        following = values[step]
-    batch = [part.flatten(0, 1) for part in (seen, mask, action, log_prob, advantage, advantage + values)]
+        next_values = values[step]
+    batch = [part.flatten(0, 1) for part in (observed, mask, action, log_prob, advantage, advantage + values)]
     for _ in range(EPOCHS):
-        for some in torch.randperm(STEPS * ENVS).split(MINIBATCH):
-            seen, mask, action, log_prob, advantage, returns = (part[some] for part in batch)
-            distribution, values = look(seen, mask)
+        for minibatch in torch.randperm(STEPS * ENVS).split(MINIBATCH):
+            observed, mask, action, log_prob, advantage, returns = (part[minibatch] for part in batch)
+            distribution, values = apply_network(observed, mask)
             ratio = (distribution.log_prob(action) - log_prob).exp()
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
             clipped = torch.min(ratio * advantage, ratio.clamp(1 - CLIP, 1 + CLIP) * advantage)
@@ -71,7 +71,7 @@ class Learned:
     def act(self, view):
         scaled = view.observation * view.definition.observation_scale(view.components)
         with torch.no_grad():
-            return look(torch.from_numpy(scaled), torch.from_numpy(view.mask))[0].logits.argmax(-1).numpy()
+            return apply_network(torch.from_numpy(scaled), torch.from_numpy(view.mask))[0].logits.argmax(-1).numpy()
 
 
 result = evaluate([Learned(), "random"], games=400)

@@ -45,15 +45,15 @@ class SelfPlay(MultiAgentEnv):
         self.observation_spaces = dict.fromkeys(self.agents, space)
         self.action_spaces = dict.fromkeys(self.agents, actions)
 
-    def _look(self):
+    def _observe(self):
         """The observation of the seat to move. The other seats get none, so no seat gets an empty mask."""
-        seen, agent = self.env.last()[0], self.env.agent_selection
-        observations = seen["observation"] * self.scale
-        return {agent: {"observations": observations, "action_mask": seen["action_mask"].astype(np.float32)}}
+        observed, agent = self.env.last()[0], self.env.agent_selection
+        observations = observed["observation"] * self.scale
+        return {agent: {"observations": observations, "action_mask": observed["action_mask"].astype(np.float32)}}
 
     def reset(self, *, seed=None, options=None):
         self.env.reset(seed=seed)
-        return self._look(), {}
+        return self._observe(), {}
 
     def step(self, actions):
         self.env.step(int(actions[self.env.agent_selection]))
@@ -61,7 +61,7 @@ class SelfPlay(MultiAgentEnv):
         # RLlib adds rewards on other seats' moves to the seat's open decision: so return all rewards in every step. At
         # the end of the game it uses the last observation again; an observation with an all-zero mask would make its
         # module for masks draw uniformly among illegal actions.
-        return {} if over else self._look(), dict(self.env.rewards), {"__all__": over}, {"__all__": False}, {}
+        return {} if over else self._observe(), dict(self.env.rewards), {"__all__": over}, {"__all__": False}, {}
 
 
 def make_config(game, reward="points", seed=0):
@@ -101,9 +101,9 @@ def train(config, minutes, updates=None):
     started, reports = time.monotonic(), []
     while time.monotonic() - started < 60 * minutes and len(reports) != updates:
         reports.append(algorithm.train())
-        steps, learned = reports[-1]["num_env_steps_sampled_lifetime"], reports[-1]["learners"][POLICY]
+        steps, losses = reports[-1]["num_env_steps_sampled_lifetime"], reports[-1]["learners"][POLICY]
         speed = steps / (time.monotonic() - started)
-        print(f"{steps:,.0f} steps, {speed:.0f} steps/s with learning, loss {learned['total_loss']:+.3f}", flush=True)
+        print(f"{steps:,.0f} steps, {speed:.0f} steps/s with learning, loss {losses['total_loss']:+.3f}", flush=True)
     agent = Agent(algorithm.get_module(POLICY), SelfPlay(config.env_config).scale)
     algorithm.stop()
     return agent, reports
@@ -114,11 +114,11 @@ def main():
     parser.add_argument("--game", default="artus", help="artus, royal, quest or any other that is installed")
     parser.add_argument("--minutes", type=float, default=5.0, help="how long it trains")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)  # small networks are slower with more threads
     ray.init("local", include_dashboard=False, log_to_driver=False)
-    agent, _ = train(make_config(given.game, seed=given.seed), given.minutes)
-    result = evaluate([agent, "random"], game=given.game, games=400)
+    agent, _ = train(make_config(options.game, seed=options.seed), options.minutes)
+    result = evaluate([agent, "random"], game=options.game, games=400)
     low, high = result.interval
     print(f"won {result.win_rate:.1%} of {result.games} games against random (95 %: {low:.1%} to {high:.1%})")
 

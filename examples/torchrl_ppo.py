@@ -22,7 +22,11 @@ from artus_env import environments
 from artus_training.arena.evaluate import evaluate
 
 OBSERVATION = ("observation", "observation")
-GAMES, EPOCHS, MINIBATCH = 16, 4, 256  # games between two updates; decisions in a step of the optimizer
+GAMES, EPOCHS, MINIBATCH = (
+    16,
+    4,
+    256,
+)  # games between two updates; passes over them; decisions in a step of the optimizer
 
 
 def make_env(game, reward="points"):
@@ -69,22 +73,22 @@ def decisions(game, seat):
     TorchRL writes the rewards of an action into the row of that action. So a reward that a seat gets on another seat's
     move is in a row in which its `mask` is false: dropping these rows drops the reward.
     """
-    own = game["players", "mask"][:, seat].nonzero().flatten().tolist()
-    paid = game["next", "players", "reward"][:, seat]
-    chosen = game["players"][own, seat]
-    following = [*own[1:], own[-1]]  # no decision follows the last one
-    done = torch.zeros(len(own), 1, dtype=torch.bool)
+    own_rows = game["players", "mask"][:, seat].nonzero().flatten().tolist()
+    rewards = game["next", "players", "reward"][:, seat]
+    own_decisions = game["players"][own_rows, seat]
+    next_rows = [*own_rows[1:], own_rows[-1]]  # no decision follows the last one
+    done = torch.zeros(len(own_rows), 1, dtype=torch.bool)
     done[-1] = True
-    chosen["next"] = TensorDict(
+    own_decisions["next"] = TensorDict(
         {
-            "observation": game["players"][following, seat]["observation"],
-            "reward": torch.stack([paid[first:end].sum(0) for first, end in pairwise([*own, len(game)])]),
+            "observation": game["players"][next_rows, seat]["observation"],
+            "reward": torch.stack([rewards[first:end].sum(0) for first, end in pairwise([*own_rows, len(game)])]),
             "done": done,
             "terminated": done,
         },
-        [len(own)],
+        [len(own_rows)],
     )
-    return chosen
+    return own_decisions
 
 
 class Agent:
@@ -94,8 +98,8 @@ class Agent:
         self.actor = actor
 
     def act(self, view):
-        seen = {"observation": {"observation": torch.from_numpy(view.observation)}}
-        row = TensorDict({**seen, "action_mask": torch.from_numpy(view.mask).bool()}, [len(view)])
+        observation = {"observation": {"observation": torch.from_numpy(view.observation)}}
+        row = TensorDict({**observation, "action_mask": torch.from_numpy(view.mask).bool()}, [len(view)])
         with torch.no_grad():
             return self.actor.get_dist(row).probs.argmax(-1).numpy().astype(np.int64)
 
@@ -132,13 +136,13 @@ def main():
     parser.add_argument("--game", default="artus", help="artus, royal, quest or any other that is installed")
     parser.add_argument("--minutes", type=float, default=5.0, help="how long it trains")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)  # small networks are slower with more threads
-    torch.manual_seed(given.seed)
-    env = make_env(given.game)
-    env.set_seed(given.seed)
-    actor, _ = train(env, given.minutes)
-    result = evaluate([Agent(actor), "random"], game=given.game, games=400)
+    torch.manual_seed(options.seed)
+    env = make_env(options.game)
+    env.set_seed(options.seed)
+    actor, _ = train(env, options.minutes)
+    result = evaluate([Agent(actor), "random"], game=options.game, games=400)
     low, high = result.interval
     print(f"won {result.win_rate:.1%} of {result.games} games against random (95 %: {low:.1%} to {high:.1%})")
 

@@ -1,4 +1,4 @@
-"""OpenSpiel: its own checks pass, its searches are dealt what could be, its exact algorithms compute what is right."""
+"""OpenSpiel: its own checks pass, its searches get possible deals, and its exact algorithms give correct results."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ games = pytest.mark.parametrize("name", ["artus", "royal", "quest"])
 
 
 def started(game, actions=0, seed=0):
-    """A state after the deal and so many random actions."""
+    """A state after the deal and this number of random actions."""
     state, rng = game.new_initial_state(), np.random.default_rng(seed)
     state.apply_action(0)
     for _ in range(actions):
@@ -66,7 +66,7 @@ def test_a_function_with_a_parameter_game_of_its_own_takes_the_name(name):
 
 @games
 def test_information_states_have_no_tensor_and_say_so(name):
-    """As Deep CFR asks for one."""
+    """Deep CFR asks for such a tensor."""
     game = openspiel.load(name, seed=1)
     message = "artus_env has no information state tensor: use observation_tensor, or information_state_string"
     for ask in (
@@ -125,7 +125,7 @@ def test_what_cannot_be_loaded_is_named(given, message):
 @games
 def test_the_loser_is_paid_minus_one_as_in_the_environment(name):
     """Both play the same actions after the same deal."""
-    lost = 0
+    losses = 0
     for seed in range(4):
         state = started(openspiel.load(name, seed=seed))
         env, rng = environments.env(game=name), np.random.default_rng(seed)
@@ -136,8 +136,8 @@ def test_the_loser_is_paid_minus_one_as_in_the_environment(name):
             env.step(action)
             state.apply_action(action)
         assert state.returns() == [env.rewards[agent] for agent in env.possible_agents]
-        lost += min(state.returns()) == -1
-    assert lost
+        losses += min(state.returns()) == -1
+    assert losses
 
 
 def test_observations_are_scaled_as_for_networks():
@@ -170,7 +170,7 @@ def test_what_is_dealt_anew_looks_the_same_to_its_player(name, player):
 
 @games
 def test_the_search_never_sees_the_true_state(name):
-    """Where it looks, the deal is another one each time, and its game is legal to the end."""
+    """Each resampled state has another deal, and can be played to its end."""
     game = openspiel.load(name, seed=2)
     bot, deal, looked = openspiel_ismcts.make_bot(game, 4, seed=0), openspiel.resampler(1), []
 
@@ -211,47 +211,47 @@ def child(game, action):
 # --- exact algorithms ---
 
 
-def tree(game, player, seen=()):
-    """All that can happen: what `player` gets at the end, else the situation, as far as they can tell it from others,
-    and what follows from each action; None for a situation in which somebody else is to move."""
+def tree(game, player, known=()):
+    """The game tree: at the end the reward of `player`, before it (information, children). The information is all that
+    `player` knows, None if somebody else is to move; the children are the trees after each action."""
     if game.over:
         return (player in game.winners) - (1 - player in game.winners)
-    seen = (*seen, json.dumps(game.to_dict(player)))
-    follows = {
-        action: tree(child(game, action), player, (*seen, game.public_action(action, player)))
+    known = (*known, json.dumps(game.to_dict(player)))
+    children = {
+        action: tree(child(game, action), player, (*known, game.public_action(action, player)))
         for action in game.legal_actions()
     }
-    return (seen if game.player == player else None, follows)
+    return (known if game.player == player else None, children)
 
 
 def situations(node):
-    """Those in which the player has a choice, with their actions."""
+    """Yield (information, actions) of all nodes in which the player has a choice."""
     if isinstance(node, tuple):
-        seen, follows = node
-        if seen and len(follows) > 1:
-            yield seen, tuple(follows)
-        for after in follows.values():
-            yield from situations(after)
+        known, children = node
+        if known and len(children) > 1:
+            yield known, tuple(children)
+        for child_node in children.values():
+            yield from situations(child_node)
 
 
-def worth(node, plan):
-    """What the player gets who follows a plan, against uniformly random moves."""
+def plan_value(node, plan):
+    """Expected reward of a player who follows a plan against uniformly random moves."""
     if not isinstance(node, tuple):
         return node
-    seen, follows = node
-    if seen in plan:
-        return worth(follows[plan[seen]], plan)
-    return sum(worth(after, plan) for after in follows.values()) / len(follows)
+    known, children = node
+    if known in plan:
+        return plan_value(children[plan[known]], plan)
+    return sum(plan_value(child_node, plan) for child_node in children.values()) / len(children)
 
 
 def test_the_best_response_is_exact():
-    """Compared with every plan that there is; also where it would be worth more to know the deal."""
+    """It is compared with all possible plans. A player who knew the deal would get more."""
     truth = Game(game="royal", seed=0, components=TWO_SUITS)
     deals = [truth.redeal(0, seed) for seed in range(4)]
     trees = [tree(deal, 0) for deal in deals]
     choices = dict(item for node in trees for item in situations(node))
     plans = [dict(zip(choices, plan, strict=True)) for plan in itertools.product(*choices.values())]
-    best = max(sum(worth(node, plan) for node in trees) / len(trees) for plan in plans)
+    best = max(sum(plan_value(node, plan) for node in trees) / len(trees) for plan in plans)
     game = openspiel.load("royal", components=TWO_SUITS, deals=deals)
     assert best_response_value(game, 0) == pytest.approx(best)
     assert policy_value(game.new_initial_state(), [UniformRandomPolicy(game)] * 2)[0] < best
@@ -260,7 +260,7 @@ def test_the_best_response_is_exact():
 
 
 def best_response_value(game, player):
-    """Against uniformly random moves."""
+    """Value of the best response to uniformly random moves."""
     return BestResponsePolicy(game, player, UniformRandomPolicy(game)).value(game.new_initial_state())
 
 

@@ -1,4 +1,4 @@
-"""Tianshou: what a seat is paid on the move of another never reaches its returns; through Gymnasium it does."""
+"""Tianshou: rewards on another seat's move never reach a seat's returns; through Gymnasium they do."""
 
 import gymnasium
 import numpy as np
@@ -16,7 +16,7 @@ from artus_env import artus_v0
 
 
 class LegalAtRandom(torch.nn.Module):
-    """Logits that are equal for all legal actions."""
+    """A network whose logits are equal for all legal actions."""
 
     def __init__(self):
         super().__init__()
@@ -38,35 +38,35 @@ def reinforce(action_space):
 
 
 def collected(algorithm, make, episodes=8):
-    """Whole games: what the algorithm learns from, and the buffer."""
+    """Collect whole games. Returns the preprocessed batch from which the algorithm learns, and the buffer."""
     np.random.seed(0)
     torch.manual_seed(0)
     buffer = VectorReplayBuffer(4000, 1)
     collector = Collector(algorithm.policy, DummyVectorEnv([make]), buffer)
     collector.reset(gym_reset_kwargs={"seed": 0})
     collector.collect(n_episode=episodes)
-    batch, indices = buffer.sample(0)  # all of it
+    batch, indices = buffer.sample(0)  # everything
     return algorithm._preprocess_batch(batch, buffer, indices), buffer
 
 
 def test_through_pettingzoo_a_seat_learns_nothing_of_games_that_end_on_the_move_of_another():
-    """Worse: its last decision isn't marked as the end, so it is credited with what later games bring."""
+    """Worse, its last decision isn't marked as the end, so it is credited with rewards of later games."""
     env = PettingZooEnv(artus_v0.env())
     algorithm = MultiAgentOnPolicyAlgorithm(algorithms=[reinforce(env.action_space) for _ in env.agents], env=env)
     learned, buffer = collected(algorithm, lambda: env)
     ends = np.flatnonzero(buffer.done[: len(buffer)])
-    lost = credited = 0
+    losses = wrong_returns = 0
     for player, agent in enumerate(env.env.possible_agents):
-        own = np.flatnonzero(buffer.obs.agent_id[: len(buffer)] == agent)
-        arrived = dict(zip(own, learned[agent].rew, strict=True))
-        returns = dict(zip(own, learned[agent].returns, strict=True))
+        own_rows = np.flatnonzero(buffer.obs.agent_id[: len(buffer)] == agent)
+        own_rewards = dict(zip(own_rows, learned[agent].rew, strict=True))
+        returns = dict(zip(own_rows, learned[agent].returns, strict=True))
         for end in ends[buffer.obs.agent_id[ends] != agent]:
-            last = own[own < end].max()
-            lost += buffer.rew[end, player] == -1  # Tianshou was told
-            assert arrived[last] == 0  # but the seat wasn't
-            credited += returns[last] > 0 > buffer.rew[end, player]
-    assert lost
-    assert credited, "a seat that lost is told that it won"
+            last = own_rows[own_rows < end].max()
+            losses += buffer.rew[end, player] == -1  # Tianshou got the reward
+            assert own_rewards[last] == 0  # but the seat didn't
+            wrong_returns += returns[last] > 0 > buffer.rew[end, player]
+    assert losses
+    assert wrong_returns, "a seat that lost is told that it won"
 
 
 class Masked(gymnasium.ObservationWrapper):

@@ -1,4 +1,4 @@
-"""TorchRL: what a seat is paid on the moves of others reaches its decisions; only legal actions are played."""
+"""TorchRL: rewards on moves of others reach a seat's decisions; only legal actions are played."""
 
 import math
 from functools import cache
@@ -41,12 +41,12 @@ def test_nothing_that_is_paid_from_the_first_decision_on_gets_lost(name):
     game = played(name)
     for seat in (0, 1):
         rows = game["players", "mask"][:, seat].nonzero().flatten()
-        chosen, paid = torchrl_ppo.decisions(game, seat), game["next", "players", "reward"][:, seat]
-        assert chosen["next", "reward"].sum() == pytest.approx(paid[rows[0] :].sum().item(), abs=1e-5)
-        assert torch.equal(chosen["action"], game["players", "action"][rows, seat])
-        observed = chosen["observation", "observation"]
-        assert torch.equal(chosen["next", "observation", "observation"][:-1], observed[1:])
-        assert chosen["next", "done"].flatten().tolist() == [False] * (len(rows) - 1) + [True]
+        decisions, rewards = torchrl_ppo.decisions(game, seat), game["next", "players", "reward"][:, seat]
+        assert decisions["next", "reward"].sum() == pytest.approx(rewards[rows[0] :].sum().item(), abs=1e-5)
+        assert torch.equal(decisions["action"], game["players", "action"][rows, seat])
+        observed = decisions["observation", "observation"]
+        assert torch.equal(decisions["next", "observation", "observation"][:-1], observed[1:])
+        assert decisions["next", "done"].flatten().tolist() == [False] * (len(rows) - 1) + [True]
 
 
 @games
@@ -56,16 +56,16 @@ def test_only_legal_actions_are_played(name):
     assert (acting.sum(1) == 1).all()
     masks, actions = game["players", "action_mask"][acting], game["players", "action"][acting]
     assert masks.gather(1, actions[:, None]).all()
-    assert not masks.all(1).any(), "the mask of the seat to move says something"
+    assert not masks.all(1).any(), "some actions are masked for the seat to move"
 
 
 @pytest.mark.parametrize("name", ["Artus", "ArtusRoyal", "ArtusQuest"])
 def test_infos_of_gymnasium_are_registered_by_themselves(name):
-    """TorchRL makes tensors of them, and steps once with any action, legal or not, to learn their shapes."""
+    """TorchRL turns infos into tensors. To learn their shapes it takes one step with any action, legal or not."""
     env = GymWrapper(gymnasium.make(f"artus_env:{name}-v0")).auto_register_info_dict()
-    told = env.rollout(30, break_when_any_done=False)["next"]
-    assert {"action_mask", "seat", "skipped_games"} <= set(told.keys())
-    assert told["action_mask"].shape == (30, env.action_spec.space.n)
+    steps = env.rollout(30, break_when_any_done=False)["next"]
+    assert {"action_mask", "seat", "skipped_games"} <= set(steps.keys())
+    assert steps["action_mask"].shape == (30, env.action_spec.space.n)
 
 
 @pytest.mark.parametrize("name", ["artus", "royal"])

@@ -29,19 +29,19 @@ def test_tables_are_up_to_date(page):
 
 
 def test_every_table_is_shown_somewhere():
-    shown = {name for page in PAGES for name in re.findall(r"<!-- table: (\S+) -->", page.read_text())}
-    own = [game for game, module in game_modules().items() if module.startswith("artus_env.") and game != DEFAULT_GAME]
-    others = {f"{game}/{name}" for game in own for name in all_tables(find_game(game))}
-    assert shown == set(all_tables(find_game(DEFAULT_GAME))) | others | {"settings"}
+    shown_tables = {name for page in PAGES for name in re.findall(r"<!-- table: (\S+) -->", page.read_text())}
+    games = {game for game, module in game_modules().items() if module.startswith("artus_env.")} - {DEFAULT_GAME}
+    tables_of_others = {f"{game}/{name}" for game in games for name in all_tables(find_game(game))}
+    assert shown_tables == set(all_tables(find_game(DEFAULT_GAME))) | tables_of_others | {"settings"}
 
 
 def test_defaults_in_the_table_of_settings_can_be_given_on_the_command_line():
     rows = [[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in settings().splitlines()[2:]]
     assert [name for name, _, _ in rows] == list(types_of(Settings))
     assert all(meaning for _, _, meaning in rows)
-    given = read_pairs([f"{name}={default}" for name, default, _ in rows if default], Settings)
-    assert settings_from_dict(given, "the table", Settings()) == Settings()
-    assert {each.default for each in dataclasses.fields(Settings) if each.name not in given} == {"", None}
+    defaults = read_pairs([f"{name}={default}" for name, default, _ in rows if default], Settings)
+    assert settings_from_dict(defaults, "the table", Settings()) == Settings()
+    assert {field.default for field in dataclasses.fields(Settings) if field.name not in defaults} == {"", None}
 
 
 def test_names_are_those_that_are_registered(monkeypatch):
@@ -75,9 +75,9 @@ def test_no_more_is_promised_of_scaled_observations_than_holds():
             bound * definition.observation_scale(definition.standard)
             for bound in definition.observation_bounds(definition.standard)
         )
-        told = [tuple(map(float, bound.split(".."))) for bound in bounds]
-        assert min(bottom for bottom, _ in told) == pytest.approx(low.min(), rel=0.01)
-        assert max(top for _, top in told) == pytest.approx(high.max(), rel=0.01)
+        shown_bounds = [tuple(map(float, bound.split(".."))) for bound in bounds]
+        assert min(bottom for bottom, _ in shown_bounds) == pytest.approx(low.min(), rel=0.01)
+        assert max(top for _, top in shown_bounds) == pytest.approx(high.max(), rel=0.01)
 
 
 @pytest.mark.parametrize("game", ["artus", "royal", "quest"])
@@ -119,13 +119,13 @@ def test_examples_run(page, code):
 
 @pytest.mark.usefixtures("pictures_and_records")
 def test_what_examples_print_is_shown(capsys):
-    shown = [
-        (page.name, *found)
+    shown_outputs = [
+        (page.name, *code_and_output)
         for page in PAGES
-        for found in re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
+        for code_and_output in re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
     ]
-    assert "index.md" in [page for page, *_ in shown]
-    for page, code, text in shown:
+    assert "index.md" in [page for page, *_ in shown_outputs]
+    for page, code, text in shown_outputs:
         exec(compile(code, page, "exec"), {})
         assert capsys.readouterr().out == text, page
 
@@ -156,8 +156,8 @@ def test_the_home_page_has_a_picture_the_commands_and_a_game():
 
 
 def test_every_command_is_described():
-    named = set(re.findall(r"^artus ([a-z0-9-]+)", COMMAND_LINE, re.MULTILINE))
-    assert named == set(COMMANDS)
+    described = set(re.findall(r"^artus ([a-z0-9-]+)", COMMAND_LINE, re.MULTILINE))
+    assert described == set(COMMANDS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

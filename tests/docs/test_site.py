@@ -44,8 +44,8 @@ def site(tmp_path_factory) -> Site:
     with (shared / "site.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (shared / "site" / "objects.inv").exists():
-            done = subprocess.run([*BUILD, shared / "site"], cwd=ROOT, capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
+            build = subprocess.run([*BUILD, shared / "site"], cwd=ROOT, capture_output=True, text=True)
+            assert build.returncode == 0, build.stderr
     return Site(shared / "site")
 
 
@@ -87,9 +87,9 @@ def test_links_lead_somewhere(site):
             file, _, anchor = unquote(target).partition("#")
             if "://" in target or target.startswith("data:"):
                 continue
-            there = (site.folder / path).parent / file if file else site.folder / path
-            where = there.resolve().relative_to(site.folder.resolve()).as_posix()
-            if not there.is_file() or (anchor and anchor not in site.ids.get(where, {anchor})):
+            file_path = (site.folder / path).parent / file if file else site.folder / path
+            page_path = file_path.resolve().relative_to(site.folder.resolve()).as_posix()
+            if not file_path.is_file() or (anchor and anchor not in site.ids.get(page_path, {anchor})):
                 dead.append(f"{path}: {target}")
     assert not dead
 
@@ -103,8 +103,8 @@ def test_tables_that_notebooks_print_are_tables(site, path):
     ]
     heads = [text.partition("\n")[0] for text in printed if text.startswith("| ")]
     page = site.pages[f"notebooks/{path.stem}.html"]
-    shown = [[words(cell) for cell in table.select("thead th")] for table in page.select("div.cell_output table")]
-    assert shown == [[cell.strip() for cell in head.strip("| ").split("|")] for head in heads]
+    shown_heads = [[words(cell) for cell in table.select("thead th")] for table in page.select("div.cell_output table")]
+    assert shown_heads == [[cell.strip() for cell in head.strip("| ").split("|")] for head in heads]
     assert not [words(tag) for tag in page.select("article p, article li") if words(tag).startswith("| ")]
 
 

@@ -1,6 +1,6 @@
-"""The "?" panel of each game: whoever has read nothing else can answer ten questions on its rules.
+"""The "?" panel of each game answers ten questions about its rules.
 
-The questions were written before the panels, see `help/`; `told` is the part of the panel that answers each.
+The questions were written before the panels, see `help/`; the key `told` has the words of the panel that answer one.
 """
 
 import json
@@ -32,15 +32,15 @@ def test_the_panel_answers_ten_questions(game):
 
 @pytest.mark.parametrize(("game", "rules"), VARIANTS)
 def test_five_or_six_pages_in_every_language_each_with_a_picture_of_its_own(game, rules):
-    found = {}
+    panels = {}
     for language in LANGUAGES:
         with speaking(language):
-            found[language] = lessons(game, rules)
-        assert 5 <= len(found[language]) <= 6
-        assert all(page["picture"].startswith("<svg") for page in found[language])
-        assert len({page["picture"] for page in found[language]}) == len(found[language])
-        assert all(40 < len(page["text"]) < 420 for page in found[language])
-    for one, other in zip(found["en"], found["de"], strict=True):
+            panels[language] = lessons(game, rules)
+        assert 5 <= len(panels[language]) <= 6
+        assert all(page["picture"].startswith("<svg") for page in panels[language])
+        assert len({page["picture"] for page in panels[language]}) == len(panels[language])
+        assert all(40 < len(page["text"]) < 420 for page in panels[language])
+    for one, other in zip(panels["en"], panels["de"], strict=True):
         assert one["text"] != other["text"]
         moved = [re.findall(r'data-move="([^"]*)"', page["picture"]) for page in (one, other)]
         assert moved[0] == moved[1], "the same move in every language"
@@ -60,16 +60,16 @@ def test_the_text_that_answers_a_question_stands_in_no_catalogue_by_chance():
     """Without the panels' pages the questions stay open: the answers aren't told by titles or by a page that is always
     there."""
     for game, questions in QUESTIONS.items():
-        shown = lessons(game, find_game(game).rules[-1])
+        help_pages = lessons(game, find_game(game).rules[-1])
         telling = {
-            next(i for i, page in enumerate(shown) if each["told"] in page["text"].lower()) for each in questions
+            next(i for i, page in enumerate(help_pages) if each["told"] in page["text"].lower()) for each in questions
         }
-        assert len(telling) >= 4, "they are about most of the pages"
+        assert len(telling) >= 4, "most pages answer a question"
 
 
 @pytest.mark.parametrize("rules", find_game("artus").rules)
 def test_the_first_picture_of_artus_shows_that_the_seat_counts_that_is_left(rules):
-    """A knight goes from a green seat to a red one, and what is ringed is the seat that it leaves, with its value."""
+    """A knight goes from a green seat to a red one; the marked seat is the one that it leaves, with its value."""
     page = lessons("artus", rules)[0]
     ((mark,), origin, target) = (page["where"][name] for name in ("marks", "origin", "target"))
     assert mark["seat"] == origin != target

@@ -1,4 +1,4 @@
-"""People's games are kept with how they have ended, and people are told where they stand among the agents."""
+"""Results of people's games are saved, and people are told their placement among the agents."""
 
 import json
 import random
@@ -29,7 +29,7 @@ RATINGS = {"random": 0.0, "greedy": 800.0, "lookahead": 1100.0, "ppo": 1600.0}
 
 @pytest.fixture(autouse=True)
 def ratings(monkeypatch):
-    """What is known of Artus with two players; of other variants nothing."""
+    """Only the agents of Artus with two players have ratings."""
     monkeypatch.setattr(
         people, "ratings_of", lambda game, *variant: RATINGS if (game.name, *variant) == VARIANT else {}
     )
@@ -42,11 +42,11 @@ def finish(hosted, seed=0):
         hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
 
 
-def kept(store, wins, losses=0, agent="lookahead", name="Ann"):
-    """Some games that a person has won, and some that they have lost."""
+def save_results(store, wins, losses=0, agent="lookahead", name="Ann"):
+    """Save results of some games that a person has won, and of some that they have lost."""
     for nth in range(wins + losses):
-        own = 1 if nth < wins else 2
-        sat = [Sat(name, None, 50, own), Sat("Medium", agent, 40, 3 - own)]
+        place = 1 if nth < wins else 2
+        sat = [Sat(name, None, 50, place), Sat("Medium", agent, 40, 3 - place)]
         store.write_result(f"{name}-{agent}-{nth}", Result(1, *VARIANT[:2], f"2026-11-{nth + 1:02}", 70, sat))
 
 
@@ -54,7 +54,7 @@ def placement(server, hosted, player=0):
     return server.ask(f"/api/{hosted.seats[player].secret}/placement")
 
 
-# --- what is kept ---
+# --- saved results ---
 
 
 @pytest.mark.parametrize("name", game_names())
@@ -76,7 +76,7 @@ def test_every_finished_game_is_kept_with_how_it_ended(tmp_path, name):
 
 
 def test_a_result_that_could_not_be_kept_is_kept_when_the_server_starts_again(tmp_path, monkeypatch, capsys):
-    """A full disk, or a crash right behind the last move: the game is there, and with it all that its result says."""
+    """After a full disk, or a crash right after the last move, the result can be computed from the game's file."""
     hosted = deal(tmp_path, "beginner", ["Ann"], ["random"])
 
     def full(*arguments):
@@ -93,7 +93,7 @@ def test_a_result_that_could_not_be_kept_is_kept_when_the_server_starts_again(tm
     assert [sat.points for sat in result.seats] == hosted.game.scores
     before = (tmp_path / RESULTS / f"{hosted.name}.json").read_bytes()
     Lobby(Store(tmp_path))
-    assert (tmp_path / RESULTS / f"{hosted.name}.json").read_bytes() == before, "once is enough"
+    assert (tmp_path / RESULTS / f"{hosted.name}.json").read_bytes() == before, "the result isn't written twice"
 
 
 def test_a_damaged_result_is_named_and_stays_as_it_is(tmp_path, capsys):
@@ -167,7 +167,7 @@ def test_files_of_games_from_before_go_on(tmp_path):
     assert (again.hinted, again.resigned) == (frozenset(), {})
 
 
-# --- what is said after a game ---
+# --- after a game ---
 
 
 def test_after_a_game_it_is_said_how_many_are_missing_and_then_where_somebody_stands(tmp_path):
@@ -176,15 +176,15 @@ def test_after_a_game_it_is_said_how_many_are_missing_and_then_where_somebody_st
     finish(hosted)
     server = Serving(tmp_path)
     try:
-        status, told = placement(server, hosted)
+        status, answer = placement(server, hosted)
         assert status == 200
-        assert told == {"lines": ["Ann: 1 of 10 games count so far. After 9 more you are placed among the agents."]}
-        kept(hosted.store, 6, 3)
-        status, told = placement(server, hosted)
-        assert told["lines"][0].startswith("Ann, you stand between Medium (lookahead) and ppo: rating 1")
-        assert told["lines"][0].endswith(", by 10 games.")
-        assert len(told["lines"]) == 3
-        assert told["lines"][1].startswith("Better than Medium (lookahead): ")
+        assert answer == {"lines": ["Ann: 1 of 10 games count so far. After 9 more you are placed among the agents."]}
+        save_results(hosted.store, 6, 3)
+        status, answer = placement(server, hosted)
+        assert answer["lines"][0].startswith("Ann, you stand between Medium (lookahead) and ppo: rating 1")
+        assert answer["lines"][0].endswith(", by 10 games.")
+        assert len(answer["lines"]) == 3
+        assert answer["lines"][1].startswith("Better than Medium (lookahead): ")
         german = server.ask(f"/api/{hosted.seats[0].secret}/placement", headers={"Accept-Language": "de"})[1]["lines"]
         assert german[0].startswith("Ann, du stehst zwischen Mittel (lookahead) und ppo: Wertung 1")
         assert server.ask(f"/api/{'A' * 22}/placement")[0] == 404
@@ -193,7 +193,7 @@ def test_after_a_game_it_is_said_how_many_are_missing_and_then_where_somebody_st
 
 
 def test_games_that_place_nobody_say_so(tmp_path):
-    """Among people, and with agents whose rating nobody knows."""
+    """Games among people only, and games with agents of unknown rating."""
     for folder, names, agents, reason in (
         ("people", ["Ann", "Ben"], [], "Only people played"),
         ("agents", ["Ann"], ["greedy", "random"], "No rating of these agents is known"),
@@ -202,13 +202,13 @@ def test_games_that_place_nobody_say_so(tmp_path):
         finish(hosted)
         (line,) = placements.after_game(hosted, 0)
         assert line.startswith(reason)
-        assert len(hosted.store.results()) == 1, "kept all the same"
+        assert len(hosted.store.results()) == 1, "its result is saved all the same"
 
 
 def test_beyond_all_agents_it_says_so(tmp_path):
     store = Store(tmp_path)
-    kept(store, 12, agent="ppo")
-    kept(store, 0, 12, agent="random", name="Ben")
+    save_results(store, 12, agent="ppo")
+    save_results(store, 0, 12, agent="random", name="Ben")
     with speaking("en"):
         best, worst = (placements.before_game(store, name, VARIANT) for name in ("ann", "BEN"))
     assert best[0].startswith("Ann, you stand above ppo, the strongest agent with a known rating: rating ")
@@ -226,8 +226,8 @@ def ask_of(server, name, **change):
 
 
 def test_of_who_sits_down_it_is_said_where_they_stand(tmp_path):
-    kept(Store(tmp_path), 3, 2)
-    kept(Store(tmp_path), 1, 9, name="Ben")
+    save_results(Store(tmp_path), 3, 2)
+    save_results(Store(tmp_path), 1, 9, name="Ben")
     server = Serving(tmp_path)
     try:
         assert ask_of(server, "ann")[1]["lines"] == [
@@ -258,8 +258,8 @@ def test_of_who_sits_down_it_is_said_where_they_stand(tmp_path):
 
 def test_the_command_prints_where_everybody_stands(tmp_path, capsys):
     store = Store(tmp_path)
-    kept(store, 6, 6)
-    kept(store, 2, name="Bartholomew the Younger")
+    save_results(store, 6, 6)
+    save_results(store, 2, name="Bartholomew the Younger")
     among = [Sat("Cleo", None, 5, 1), Sat("Ann", None, 3, 2), Sat("Dan", None, 1, 3)]
     store.write_result("among", Result(1, "royal", "standard", "2026-11-25", 70, among))
     store.write_result("gone", replace(store.results()[0], game="chess"))

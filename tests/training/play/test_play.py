@@ -116,28 +116,28 @@ def test_addresses_with_secrets_are_told_to_nobody_and_kept_nowhere(tmp_path):
 
 
 def everything_said(hosted, player, number=None):
-    """All that the server ever tells a seat about the present position, but for the game's own secrets."""
-    said = [view.setup(hosted, player), view.seen(hosted, player)]
+    """All data that the server sends to a seat about the current position, as JSON."""
+    data = [view.setup(hosted, player), view.seen(hosted, player)]
     if hosted.game.player == player and not hosted.game.over:
-        said += [view.preview(hosted.game, action, hosted.names) for action in hosted.game.legal_actions()]
-        said.append(forecast.hint(hosted.game, 1))
-    return json.dumps(said)
+        data += [view.preview(hosted.game, action, hosted.names) for action in hosted.game.legal_actions()]
+        data.append(forecast.hint(hosted.game, 1))
+    return json.dumps(data)
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
 @pytest.mark.parametrize("moves", [3, 20, 33, 50])
 def test_all_that_a_seat_is_told_is_the_same_whatever_it_cannot_know(tmp_path, rules, moves):
-    """Deal all that a player doesn't know anew: what he sees, the previews and the hint don't change by a letter."""
+    """Redeal everything that a player doesn't know: data for their page, previews and hint stay exactly the same."""
     hosted = deal(tmp_path, rules, PEOPLE)
     play_on(hosted, moves)
     for player in range(3):
-        told = set()
+        answers = set()
         for seed in range(4):
             position = hosted.game.redeal(player, seed).to_dict()
-            told.add(
+            answers.add(
                 everything_said(HostedGame("x", hosted.seats, Game.from_dict(position), hosted.store, 1, "s"), player)
             )
-        assert len(told) == 1
+        assert len(answers) == 1
 
 
 def test_every_step_shows_a_player_his_own_hand_and_backs_of_the_others(tmp_path):
@@ -155,18 +155,18 @@ def test_every_step_shows_a_player_his_own_hand_and_backs_of_the_others(tmp_path
 def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     play_on(hosted, 24)
-    drawn = [number for number, step in enumerate(hosted.steps) if step.move.startswith("draw:")]
-    assert len(drawn) > 3
-    for number in drawn:
+    draws = [number for number, step in enumerate(hosted.steps) if step.move.startswith("draw:")]
+    assert len(draws) > 3
+    for number in draws:
         step = hosted.steps[number]
         pile = step.move.partition(":")[2]
         name = hosted.steps[number - 1].game.to_dict()["piles"][step.player][pile][0]
         card = next(card for card in step.game.components.cards if card.name == name)
-        own, other = (
+        own_text, other_text = (
             view.log_entry(hosted, number, player, number)["text"] for player in (step.player, 1 - step.player)
         )
-        assert own == f"{other} It is “{sentences.card_title(card)}”."
-        assert other == f"draws a {pile} card."
+        assert own_text == f"{other_text} It is “{sentences.card_title(card)}”."
+        assert other_text == f"draws a {pile} card."
         assert sentences.card_title(card) not in json.dumps(view.seen(hosted, 1 - step.player, number)["last"])
 
 
@@ -175,9 +175,9 @@ def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
     while not hosted.game.moves()[0].startswith("draw:"):
         play_on(hosted, 1)
     for action in hosted.game.legal_actions():
-        seen = view.preview(hosted.game, action, hosted.names)
-        assert seen["picture"] is None
-        assert {key: seen[key] for key in ("origin", "target", "points", "card")} == {
+        preview = view.preview(hosted.game, action, hosted.names)
+        assert preview["picture"] is None
+        assert {key: preview[key] for key in ("origin", "target", "points", "card")} == {
             "origin": None, "target": None, "points": 0, "card": None,
         }  # fmt: skip
 
@@ -207,25 +207,25 @@ def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
 
 @pytest.mark.parametrize("bare", [False, True], ids=["with its looks", "by its text"])
 def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, monkeypatch, bare):
-    """The action that stands for all hidden ones, here the first that was played, is no exception."""
+    """Also if the action that was chosen is the one that others see in place of every hidden action."""
     if bare:
         without_looks(monkeypatch)
     with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
         play_on(hosted, 30)
-        own_verbs, one = (
+        verbs, first_step = (
             dispatch._games[hosted.game.definition.build_tables(hosted.game.components).dtype],
             hosted.steps[1],
         )
-        hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else one.action  # noqa: E731
-        monkeypatch.setitem(own_verbs, "public_action", hidden)
+        hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else first_step.action  # noqa: E731
+        monkeypatch.setitem(verbs, "public_action", hidden)
         for player in range(3):
             log = server.ask(f"/api/{secret_of(hosted, player)}")[1]["log"]
             states = server.events(secret_of(hosted, player), 30, after=0)
             for step, state, entry in zip(hosted.steps[1:], states, log, strict=True):
-                last, own = state["last"], step.player == player
+                last, is_mover = state["last"], step.player == player
                 assert last["entry"] == entry
-                assert entry["move"] == last["move"] == (step.move if own else None)
-                if not own:
+                assert entry["move"] == last["move"] == (step.move if is_mover else None)
+                if not is_mover:
                     assert set(last) == {"player", "move", "text", "points", "gains", "entry", "opened"}
                     gain = f": {sentences.plus(entry['points'])}" if entry["points"] else ""
                     assert entry["text"] == f"chooses something in secret{gain}."
@@ -234,7 +234,7 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
 
 
 def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tmp_path):
-    """Magpies turns up the bids of a round when all have bid. In the stream, what was opened replaces older lines."""
+    """Magpies reveals the bids of a round when all have bid. In the stream, lines with these bids replace old ones."""
     hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
     play_on(hosted, 8)
     for player in range(3):
@@ -259,8 +259,8 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
 
 def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
     magpies = registry.find_game("magpies")
-    own = dispatch._games[magpies.build_tables(magpies.standard).dtype]
-    monkeypatch.setitem(own, "is_revealed", dispatch.DEFAULTS["is_revealed"])
+    verbs = dispatch._games[magpies.build_tables(magpies.standard).dtype]
+    monkeypatch.setitem(verbs, "is_revealed", dispatch.DEFAULTS["is_revealed"])
     hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
     play_on(hosted, 1000)
     assert hosted.game.over
@@ -272,7 +272,7 @@ def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
         assert not any(view.seen(hosted, player, number)["last"]["opened"] for number in range(1, len(hosted.steps)))
 
 
-# --- games that bring no looks
+# --- games without a picture or page of their own
 # -----------------------------------------------------------------------------
 
 
@@ -296,7 +296,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
             chosen = {"number": state["number"], "move": rng.choice(hosted.game.moves())}
             previewed = server.ask(f"/api/{secret}/preview", chosen)[1]
             assert previewed == {"move": chosen["move"], "label": chosen["move"], "picture": None}, (
-                "nothing is foretold"
+                "the page gets no preview"
             )
             assert server.ask(f"/api/{secret}/move", chosen)[0] == 200
             last = server.events(secret, 1, after=state["number"])[0]["last"]
@@ -345,7 +345,7 @@ OF_A_GAME = re.compile(
 
 
 def test_the_page_knows_no_game():
-    """What it says and shows of one is that game's own."""
+    """Texts and pictures of a game are in the game's folder."""
     for path in PAGE.parent.rglob("*"):
         if path.suffix in {".py", ".js", ".html", ".css"}:
             text = path.read_text(encoding="utf-8")
@@ -512,12 +512,12 @@ def test_a_new_game_that_its_table_cannot_name_is_not_left_behind(tmp_path, monk
     lobby.add(hosted := deal(tmp_path, "beginner", PEOPLE[:2]))
     while not hosted.game.over:
         play_on(hosted, 1)
-    real = HostedGame.save
+    save = HostedGame.save
 
     def full(self):
         if self is hosted:
             raise OSError(28, "No space left on device")
-        real(self)
+        save(self)
 
     monkeypatch.setattr(HostedGame, "save", full)
     with pytest.raises(RefusedError, match="can't be kept on disk: No space left"):
@@ -530,12 +530,14 @@ def test_after_the_end_the_same_people_can_play_again_with_new_links(tmp_path):
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
         play_on(hosted, 1000)
         assert server.ask(f"/api/{secret_of(hosted, 1)}/next")[0] == 404
-        _, mine = server.ask(f"/api/{secret_of(hosted, 0)}/again", {})
-        assert server.ask(f"/api/{secret_of(hosted, 0)}/again", {})[1] == mine, "asked twice, set up once"
+        _, own_answer = server.ask(f"/api/{secret_of(hosted, 0)}/again", {})
+        assert server.ask(f"/api/{secret_of(hosted, 0)}/again", {})[1] == own_answer, (
+            "a second request sets up no second game"
+        )
         assert server.ask(f"/api/{secret_of(hosted, 1)}")[1]["state"]["next"] is True
-        _, other = server.ask(f"/api/{secret_of(hosted, 1)}/next")
+        _, other_answer = server.ask(f"/api/{secret_of(hosted, 1)}/next")
         new = server.lobby.games[hosted.next]
-        assert [mine["link"], other["link"]] == [f"/seat/{seat.secret}" for seat in new.seats]
+        assert [own_answer["link"], other_answer["link"]] == [f"/seat/{seat.secret}" for seat in new.seats]
         assert new.names == hosted.names
         assert not {seat.secret for seat in new.seats} & {seat.secret for seat in hosted.seats}
 
@@ -621,21 +623,21 @@ def fail(reason):
 
 
 class MuteError(Exception):
-    """An error that can't be shown."""
+    """An error whose text can't be computed."""
 
     def __str__(self):
         raise ValueError
 
 
 def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, capsys):
-    made = []
+    instances = []
 
     class Sometimes:
         def __init__(self):
-            made.append(self)
+            instances.append(self)
 
         def act(self, view):
-            if len(made) < 4:
+            if len(instances) < 4:
                 raise OSError(24, "Too many open files", "/home/ann/secret")
             return np.array([int(np.flatnonzero(view.mask[0])[0])])
 
@@ -649,9 +651,9 @@ def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, 
         wait_until(lambda: not hosted.trouble)
         error = capsys.readouterr().err
         assert error == f"artus play: {hosted.name}: greedy can't move: Too many open files; trying again\n", (
-            "said once"
+            "reported only once"
         )
-        assert len(made) == 4, "each time a new one"
+        assert len(instances) == 4, "each attempt has a new agent"
 
 
 def test_the_server_goes_on_when_its_terminal_is_gone(tmp_path, monkeypatch):
@@ -666,28 +668,26 @@ def test_the_server_goes_on_when_its_terminal_is_gone(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room_again(tmp_path, monkeypatch):
-    full, tried, asked = [True], [], []
+    full, played, choices = [True], [], []
     play, choose, write = HostedGame.play, agent_moves.AgentThread.choose, Store.write
 
-    def write_if_there_is_room(*arguments):
+    def write_if_there_is_room(*args):
         if full[0]:
             raise OSError(28, "No space left on device")
-        write(*arguments)
+        write(*args)
 
     hosted = deal(tmp_path, "beginner", ["Ann"], ["random"], seed=1)
     if hosted.game.player == 0:
         play_on(hosted, 1)
     monkeypatch.setattr(agent_moves, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(Store, "write", write_if_there_is_room)
-    monkeypatch.setattr(HostedGame, "play", lambda *arguments, **by: (tried.append(arguments), play(*arguments, **by)))
-    monkeypatch.setattr(
-        agent_moves.AgentThread, "choose", lambda *arguments: (asked.append(arguments), choose(*arguments))[-1]
-    )
+    monkeypatch.setattr(HostedGame, "play", lambda *args, **keys: (played.append(args), play(*args, **keys)))
+    monkeypatch.setattr(agent_moves.AgentThread, "choose", lambda *args: (choices.append(args), choose(*args))[-1])
     server = Serving(tmp_path)
     try:
         (served,) = server.lobby.games.values()
         secret = secret_of(served, 0)
-        wait_until(lambda: len(tried) > 2)
+        wait_until(lambda: len(played) > 2)
         assert served.number == hosted.number
         trouble = server.ask(f"/api/{secret}")[1]["state"]["trouble"]
         assert trouble == "random can't move: the game can't be kept on disk: No space left on device; trying again"
@@ -695,7 +695,7 @@ def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room
         state = server.events(secret, after=hosted.number, until=lambda each: each["number"] > hosted.number)[-1]
         wait_until(lambda: not served.trouble)
         assert state["number"] == hosted.number + 1
-        assert len(asked) == 1, "it isn't asked twice for the same move"
+        assert len(choices) == 1, "the agent isn't asked twice for the same move"
     finally:
         server.stop()
 
@@ -744,7 +744,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
         again = server.ask(f"/api/{secret_of(served, 0)}/again", {})[1]["link"].rpartition("/")[2]
         following = server.lobby.games[server.lobby.games.seats[again][0]]
         wait_until(lambda: following.trouble)
-        assert "--allow" in following.trouble, "the same players again: the same program"
+        assert "--allow" in following.trouble, "another game with the same players may use the same program"
     finally:
         server.stop()
     assert not started.exists()
@@ -796,7 +796,7 @@ def test_a_program_that_is_named_on_the_command_line_goes_on_with_its_game(tmp_p
 def test_agents_that_may_start_programs_are_those_on_the_command_line(tmp_path, monkeypatch):
     allowed = []
     monkeypatch.setattr(command, "Lobby", lambda store, names: allowed.append(names))
-    monkeypatch.setattr(command, "run", lambda given, lobby: None)
+    monkeypatch.setattr(command, "run", lambda plan, lobby: None)
     starts = f"program:{sys.executable} {BOTS} good"
     line = ["play", "--games", str(tmp_path), "--against", starts, "--allow", "program:./b", "program:./c"]
     assert artus(line) == 0
@@ -804,8 +804,8 @@ def test_agents_that_may_start_programs_are_those_on_the_command_line(tmp_path, 
 
 
 def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
-    """What an agent draws depends on the game's key and the number of the move alone."""
-    played = []
+    """An agent's randomness depends only on the game's key and the number of the move."""
+    games = []
     for name, restart in (("a", False), ("b", True)):
         folder = tmp_path / name
         hosted = HostedGame.deal(Store(folder), "beginner", [Seat("Ann", None, "A" * 22), Seat("r", "random")], 3)
@@ -822,8 +822,8 @@ def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
         hosted = server.lobby.games[hosted.name]
         wait_until(lambda: hosted.game.player == 0)  # noqa: B023
         server.stop()
-        played.append(hosted.game.actions_played)
-    assert played[0] == played[1]
+        games.append(hosted.game.actions_played)
+    assert games[0] == games[1]
 
 
 # --- taking back -----------------------------------------------------------------------------------------------------
@@ -838,7 +838,7 @@ def test_the_last_move_is_taken_back_when_all_people_agree(tmp_path):
         table_move_of(server, hosted, move)
         assert server.ask(f"/api/{secrets[others[0]]}/undo", {"number": 1})[0] == 409, "it wasn't their move"
         assert server.ask(f"/api/{secrets[mover]}")[1]["state"]["undo"] == {"may": True, "asks": None, "agreed": False}
-        assert server.ask(f"/api/{secrets[mover]}/undo", {"number": 0})[0] == 409, "meant for another position"
+        assert server.ask(f"/api/{secrets[mover]}/undo", {"number": 0})[0] == 409, "the request is for another position"
         assert server.ask(f"/api/{secrets[mover]}/undo", {"number": 1}) == (200, {"number": 1})
         assert server.ask(f"/api/{secrets[others[0]]}")[1]["state"]["undo"]["asks"] == mover
         assert server.ask(f"/api/{secrets[others[0]]}/undo", {"number": 1}) == (200, {"number": 1})
@@ -850,7 +850,7 @@ def test_the_last_move_is_taken_back_when_all_people_agree(tmp_path):
         table_move_of(server, hosted, hosted.game.moves()[5])
         assert len(server.ask(f"/api/{secrets[mover]}")[1]["log"]) == 1
     again = Lobby(Store(tmp_path)).games[hosted.name]
-    assert [step.move for step in again.steps[1:]] == [hosted.steps[1].move], "as it was kept"
+    assert [step.move for step in again.steps[1:]] == [hosted.steps[1].move], "the same as in the file"
 
 
 def table_move_of(server, hosted, move):
@@ -870,7 +870,7 @@ def test_playing_on_ends_the_question_whether_to_take_back(tmp_path):
 
 
 def test_what_has_shown_something_hidden_or_was_answered_by_an_agent_stays(tmp_path):
-    """A drawn card, a move of an agent, the last move of a game."""
+    """Moves that can't be taken back: a drawn card, a move of an agent, the last move of a game."""
     hosted, rng = deal(tmp_path / "people", "beginner", PEOPLE[:2]), random.Random(1)
     stays, goes = 0, 0
     while not hosted.game.over:
@@ -905,12 +905,12 @@ def test_a_hint_says_what_the_strongest_agent_would_play_and_what_comes_of_it(tm
             assert -300 < move["lead"] < 300
         others = [round(move["wins"], 2) for move in hint["moves"][1:]]
         assert others == sorted(others, reverse=True)
-        assert server.ask(f"/api/{secret}/hint", {"number": number})[1] == hint, "asking again tells nothing more"
+        assert server.ask(f"/api/{secret}/hint", {"number": number})[1] == hint, "a second hint is the same"
         assert hosted.number == number
 
 
 def test_what_a_move_leads_to_is_told_apart():
-    """Near the end of a game: a move that wins it for sure, and one that loses it for sure."""
+    """In a position near the end, one move certainly wins and another one certainly loses."""
     for seed in range(40):
         game, rng = Game("beginner", 2, seed), random.Random(seed)
         while len(game.to_dict()["hands"][0] + game.to_dict()["hands"][1]) > 1 or game.to_dict()["phase"] != "play":
@@ -920,10 +920,10 @@ def test_what_a_move_leads_to_is_told_apart():
             last, player = game.clone(), game.player
             last.play(move)
             ends[move] = last.winners == [player], last.scores[player] - last.scores[1 - player]
-        if len({won for won, _ in ends.values()}) == 2:
+        if len({wins for wins, _ in ends.values()}) == 2:
             break
-    found = forecast.prospects(game, [game.action(move) for move in ends], 1, deals=3)
-    assert {each.move: (each.wins == 1, each.lead) for each in found} == ends
+    prospects = forecast.prospects(game, [game.action(move) for move in ends], 1, deals=3)
+    assert {each.move: (each.wins == 1, each.lead) for each in prospects} == ends
 
 
 def test_a_finished_game_is_looked_at_again(tmp_path):
@@ -944,11 +944,11 @@ def test_a_finished_game_is_looked_at_again(tmp_path):
         assert [chance == 1 for chance in review["chances"][-1]] == [
             player in hosted.game.winners for player in range(2)
         ]
-        lost = review["lost"]
-        if lost:
-            assert hosted.steps[lost["number"] + 1].player == 0
-            assert lost["other"] > lost["was"]
-            assert lost["played"] != lost["better"]
+        lapse = review["lost"]
+        if lapse:
+            assert hosted.steps[lapse["number"] + 1].player == 0
+            assert lapse["other"] > lapse["was"]
+            assert lapse["played"] != lapse["better"]
         for number in (0, 7, hosted.number):
             assert server.ask(f"/api/{secret}/at/{number}")[1] == view.seen(hosted, 0, number)
         assert server.ask(f"/api/{secret}/at/{hosted.number + 1}")[0] == 404
@@ -998,9 +998,9 @@ def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
     assert [lobby.page_files(files_of(game).name) for game in (usual, another)] == [files_of(usual), files_of(another)]
     assert lobby.page_files("royal") is None
     assert lobby.games[lobby.again(by_game["another"]).name].game.definition is another
-    given = command.read(["--game", "another"])
-    assert (given.game, given.rules) == ("another", usual.rules[0])
-    assert "Another Game, Ann, Ben (new)" in command.announcement(lobby, "http://localhost", given)
+    plan = command.read(["--game", "another"])
+    assert (plan.game, plan.rules) == ("another", usual.rules[0])
+    assert "Another Game, Ann, Ben (new)" in command.announcement(lobby, "http://localhost", plan)
 
 
 def test_files_are_readable_by_their_owner_alone(tmp_path):
@@ -1040,7 +1040,7 @@ def test_what_a_hint_expects_depends_on_nothing_hidden(name):
 
 
 def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
-    """Two would each write the game as they know it, and moves that were confirmed would be lost."""
+    """Two servers would overwrite each other's files, and confirmed moves would be lost."""
     line = ["play", "--no-browser", "--port", "0", "--games", str(tmp_path), "--against", "greedy"]
     served = []
 
@@ -1078,17 +1078,17 @@ def test_a_move_that_cannot_be_kept_is_not_played(tmp_path, monkeypatch):
 
 
 def changed(**parts):
-    """Parts of a stored game replaced."""
+    """A function that replaces parts of a stored game."""
     return lambda data: json.dumps({**json.loads(data), **parts}).encode()
 
 
 def changed_seat(**parts):
-    """Parts of the first seat of a stored game replaced."""
+    """A function that replaces parts of the first seat of a stored game."""
 
     def change(data):
-        whole = json.loads(data)
-        whole["seats"][0] = {**whole["seats"][0], **parts}
-        return json.dumps(whole).encode()
+        stored = json.loads(data)
+        stored["seats"][0] = {**stored["seats"][0], **parts}
+        return json.dumps(stored).encode()
 
     return change
 
@@ -1166,7 +1166,7 @@ def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_pa
     path.write_bytes(damage(path.read_bytes()))
     damaged = path.read_bytes()
     games = Lobby(Store(tmp_path)).games
-    with suppress(RefusedError):  # what only playing shows is found when the game is loaded
+    with suppress(RefusedError):  # faults that only a replay finds are reported when the game is loaded
         games[hosted.name]
     assert list(games) == [other.name]
     assert [path.name in str(notice) for notice in games.notices] == [True]
@@ -1208,7 +1208,7 @@ def test_of_two_files_with_the_same_secret_the_first_is_served(tmp_path, capsys)
 
 
 def test_the_next_game_is_one_with_the_same_seats_or_none(tmp_path):
-    """What a file names is only followed where it leads people to seats of their own."""
+    """A file's `next` is used only if it names another game with the same seats."""
     others = {
         "nowhere": None,
         "other people": deal(tmp_path, "beginner", ["Ann", "Eve"]),
@@ -1260,7 +1260,7 @@ def test_games_with_agents_of_very_long_names_go_on(tmp_path):
 
 
 def test_the_log_is_in_plain_language(tmp_path):
-    """One game of every kind of move, as its log tells it."""
+    """The log of a game that contains every kind of move."""
     hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=11)
     play_on(hosted, 1000, seed=4)
     log = " ".join(f"{hosted.names[entry['player']]} {entry['text']}" for entry in view.setup(hosted, 0)["log"])
@@ -1315,12 +1315,12 @@ def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
 
 
 def linked(page):
-    """Addresses of all that a page's head names."""
+    """Addresses of all files in a page's head."""
     return re.findall(r'<(?:link|script)[^>]* (?:href|src)="(/[^"]*)"', page)
 
 
 def first_load(server, secret):
-    """All that a seat's page fetches at first, compressed as browsers ask for it: {path: (bytes sent, text)}."""
+    """All files that a seat's page loads at first, compressed for transfer: {path: (bytes sent, text)}."""
 
     def fetch(path):
         request = urllib.request.Request(server.base + path, headers={"Accept-Encoding": "gzip, deflate, br"})
@@ -1337,7 +1337,7 @@ def first_load(server, secret):
 
 @pytest.mark.parametrize("game", ["artus", "quest", "royal"])
 def test_the_first_load_is_small_and_nothing_comes_from_outside(tmp_path, game):
-    """Under 80 kB sent and 200 kB in all, with a log of 60 moves."""
+    """Less than 80 kB compressed and 200 kB in all, with a log of 60 moves."""
     hosted = HostedGame.deal(Store(tmp_path), None, seats(["Ann", "Ben"], []), 5, game)
     play_on(hosted, 60)
     server = Serving(tmp_path)
@@ -1348,23 +1348,23 @@ def test_the_first_load_is_small_and_nothing_comes_from_outside(tmp_path, game):
     for path, (_, text) in loaded.items():
         outside = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'\\]*", text)) - {"http://www.w3.org/2000/svg"}
         assert not outside, path
-    sent, size = sum(each for each, _ in loaded.values()), sum(len(text.encode()) for _, text in loaded.values())
-    print(f"{game}: first load with a log of 60 moves: {sent} bytes sent, {size} in all")
+    sent, total = sum(each for each, _ in loaded.values()), sum(len(text.encode()) for _, text in loaded.values())
+    print(f"{game}: first load with a log of 60 moves: {sent} bytes sent, {total} in all")
     assert sent < 80_000
-    assert size < 200_000
+    assert total < 200_000
 
 
 @pytest.mark.parametrize("page", ["seat", "host"])
 def test_a_pages_head_names_all_scripts_that_it_needs(tmp_path, page):
-    """Or the browser learns of each only from the one that imports it, one round trip after the other."""
+    """Otherwise the browser finds each script only in the one that imports it, one round trip after the other."""
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
         secret = server.lobby.host_secret if page == "host" else secret_of(hosted, 0)
-        named = linked(server.ask(f"/{page}/{secret}")[1])
-        scripts = {path: server.ask(path)[1] for path in named if path.endswith(".js")}
+        addresses = linked(server.ask(f"/{page}/{secret}")[1])
+        scripts = {path: server.ask(path)[1] for path in addresses if path.endswith(".js")}
     for path, script in scripts.items():
         for imported in re.findall(r'^(?:import|export) [^"]*"([^"]+)";$', script, re.MULTILINE):
-            assert posixpath.normpath(posixpath.join(posixpath.dirname(path), imported)) in named
-    assert len(named) == len(set(named))
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(path), imported)) in addresses
+    assert len(addresses) == len(set(addresses))
 
 
 def test_scripts_and_styles_are_kept_by_browsers_until_they_change(tmp_path):
@@ -1382,9 +1382,9 @@ def test_scripts_and_styles_are_kept_by_browsers_until_they_change(tmp_path):
         for path in (f"{static()}/seat.js", f"{static()}/{game.address('page.js')}"):
             status, script = server.ask(path)
             assert (status, server.headers["Cache-Control"]) == (200, "public, max-age=31536000, immutable")
-            assert server.headers["Content-Encoding"] is None, "for those who don't ask for it"
-            kept = {"If-None-Match": server.headers["ETag"]}
-            assert server.ask(path, headers=kept) == (304, "")
+            assert server.headers["Content-Encoding"] is None, "for clients that don't accept gzip"
+            headers = {"If-None-Match": server.headers["ETag"]}
+            assert server.ask(path, headers=headers) == (304, "")
             assert server.ask(path, headers={"If-None-Match": '"0"'}) == (200, script)
         for path in (f"/static/{'0' * 12}/seat.js", f"{static()}/artus-{'0' * 12}/page.js", "/static/seat.js"):
             assert server.ask(path)[0] == 404, "of another version"
@@ -1392,7 +1392,7 @@ def test_scripts_and_styles_are_kept_by_browsers_until_they_change(tmp_path):
 
 
 def test_a_page_brings_what_its_seat_sees(tmp_path):
-    """Just what its address for programs says: a first move needs no question to the server."""
+    """The page contains the same data as the API: no request is needed before the first move."""
     with serving(tmp_path, "advanced", PEOPLE[:2]) as (server, hosted):
         play_on(hosted, 9)
         for player in (0, 1):
@@ -1402,7 +1402,7 @@ def test_a_page_brings_what_its_seat_sees(tmp_path):
 
 
 def test_a_stream_is_never_compressed_and_says_that_it_is_alive(tmp_path, monkeypatch):
-    """Each event is sent as it comes, also where gzip is asked for; silence is broken by events that scripts see."""
+    """Each event is sent at once, also if the client accepts gzip; `alive` events interrupt long silences."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 0.05)
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
         ask = f"GET /api/{secret_of(hosted, 0)}/events HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
@@ -1426,17 +1426,17 @@ def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
         secret = secret_of(hosted, 0)
         assert [state["number"] for state in server.events(secret, 6, after=3)] == [4, 5, 6, 7, 8, 9]
         assert [state["number"] for state in server.events(secret, 1)] == [9], (
-            "who knows nothing sees the position as it is"
+            "a page without a position gets only the current one"
         )
         assert [state["number"] for state in server.events(secret, 1, after=99)] == [9]
         threading.Timer(0.3, table_move, (server, hosted)).start()
         assert [state["number"] for state in server.events(secret, 1, after=9)] == [10], (
-            "who is up to date hears what is new"
+            "an up-to-date page gets every new move"
         )
         assert [state["number"] for state in server.events(secret, 1, after="x")] == [10]
 
 
-# --- many at once, slow ones, and those that hang up
+# --- many clients at once, slow clients, and clients that disconnect
 # ---------------------------------------------------------------------
 
 
@@ -1493,7 +1493,7 @@ def test_a_body_that_does_not_come_is_refused(tmp_path, monkeypatch):
     ],
 )
 def test_a_server_of_this_machine_answers_to_no_other_name(tmp_path, host, status):
-    """A page from elsewhere can let its own name point here: then the browser takes this server for a part of it."""
+    """A foreign page can let its own host name point here, and the browser takes this server for a part of its site."""
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
         for path in ("/", f"/api/{secret_of(hosted, 0)}", f"{static()}/seat.js"):
             assert server.ask(path, headers={"Host": host})[0] == status
@@ -1511,9 +1511,9 @@ def test_a_server_of_this_machine_answers_to_no_other_name(tmp_path, host, statu
     ],
 )
 def test_behind_a_proxy_the_server_answers_to_the_names_that_it_was_given(tmp_path, host, status):
-    given = command.read(["--allow-host", "Games.Example.", "[2001:db8::1]"])
-    assert given.hosts == ("games.example", "2001:db8::1")
-    server = Serving(tmp_path, hosts=given.hosts)
+    plan = command.read(["--allow-host", "Games.Example.", "[2001:db8::1]"])
+    assert plan.proxy_hosts == ("games.example", "2001:db8::1")
+    server = Serving(tmp_path, hosts=plan.proxy_hosts)
     try:
         assert server.ask("/", headers={"Host": host})[0] == status
     finally:
@@ -1521,7 +1521,7 @@ def test_behind_a_proxy_the_server_answers_to_the_names_that_it_was_given(tmp_pa
 
 
 def test_streams_pass_through_a_proxy_at_once(tmp_path):
-    """nginx holds answers back until 4 kB have come, unless this header is there."""
+    """Without this header, nginx delays an answer until it has 4 kB of it."""
     with (
         serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted),
         connect(server, get(f"/api/{secret_of(hosted, 0)}/events")) as stream,
@@ -1581,7 +1581,7 @@ def test_a_seat_has_so_many_streams_and_the_newest_stay(tmp_path):
 
 
 def test_steps_that_were_missed_hold_nobody_up(tmp_path):
-    """Between any two of them the others have their turn."""
+    """Other tasks run between any two events."""
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     lobby = Lobby(Store(tmp_path))
     play_on(hosted, 40)
@@ -1641,7 +1641,7 @@ def test_streams_that_are_closed_leave_nothing_behind(tmp_path):
 
 
 def test_short_answers_are_sent_at_once(tmp_path):
-    """Without this setting the second part of an answer waits 40 ms for the acknowledgement of the first."""
+    """Without this setting the second packet of an answer waits 40 ms for the acknowledgement of the first."""
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, _), connect(server):
         wait_until(lambda: server.server.server_state.connections)
         (connection,) = server.server.server_state.connections
@@ -1703,18 +1703,18 @@ def test_without_the_play_extra_it_says_what_to_install():
 
 
 def test_a_port_that_is_taken_is_named(capsys, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = str(occupied.getsockname()[1])
         assert artus(["play", "--no-browser", "--port", port, "--games", str(tmp_path)]) == 2
     assert f"can't listen on 127.0.0.1, port {port}" in capsys.readouterr().err
-    assert not list(tmp_path.glob("*.json")), "no game was dealt for nothing"
+    assert not list(tmp_path.glob("*.json")), "no game was dealt in vain"
 
 
 def test_it_binds_to_loopback_unless_told_otherwise():
-    given = command.read(["--rules", "advanced", "--against", "lookahead", "ismcts:500"])
-    assert given.host == "127.0.0.1"
-    assert command.loopback(given.host)
-    assert (given.rules, given.against, given.names) == ("advanced", ["lookahead", "ismcts:500"], ["Player A"])
+    plan = command.read(["--rules", "advanced", "--against", "lookahead", "ismcts:500"])
+    assert plan.host == "127.0.0.1"
+    assert command.loopback(plan.host)
+    assert (plan.rules, plan.against, plan.names) == ("advanced", ["lookahead", "ismcts:500"], ["Player A"])
     assert command.read(["--host", "0.0.0.0"]).host == "0.0.0.0"
     assert [command.loopback(host) for host in ("::1", "localhost", "0.0.0.0", "::", "10.0.0.1")] == [
         True,
@@ -1786,7 +1786,7 @@ def test_nobody_waits_for_an_agent_that_thinks_when_the_server_is_stopped(tmp_pa
         with urllib.request.urlopen(link.replace("/seat/", "/api/")) as answer:
             assert not json.load(answer)["state"]["moves"], "it is the agent's turn"
         process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGINT)  # impatient people press twice
+        process.send_signal(signal.SIGINT)  # impatient people press Ctrl-C twice
         assert process.wait(60) == 0
         assert "Traceback" not in process.stderr.read()
     finally:
@@ -1826,7 +1826,7 @@ def test_python_is_not_taken_apart_beneath_an_agent_that_thinks(thinks, taken_ap
 
 
 def answered_when_mine(api):
-    """What the seat sees when it is to move."""
+    """The seat's state once it is to move."""
     for _ in range(200):
         with urllib.request.urlopen(api) as answer:
             state = json.load(answer)["state"]

@@ -25,7 +25,7 @@ def endpoints(tmp_path):
 
 @pytest.fixture
 def hosted(endpoints):
-    """A game of two people, not begun."""
+    """A new game of two people."""
     new = HostedGame.deal(endpoints.lobby.store, "beginner", seats(["Ann", "Ben"], []), 5)
     endpoints.lobby.add(new)
     return new
@@ -38,7 +38,7 @@ def play_to_the_end(hosted):
 
 
 def refused(work):
-    """Status of the refusal that a coroutine ends with."""
+    """HTTP status of the `RefusedError` that a coroutine raises."""
     with pytest.raises(RefusedError) as error:
         asyncio.run(work)
     return error.value.status

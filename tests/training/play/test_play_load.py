@@ -1,4 +1,4 @@
-"""The play server with much to do: many games in its folder, hints and films asked for and left, copies of files."""
+"""The play server under load: many games in its folder, hints and films that nobody waits for, copied files."""
 
 import asyncio
 import gc
@@ -37,7 +37,7 @@ def finish(hosted):
 
 
 def ask(server, stack, method, path, body=None):
-    """A connection that has asked for something and can be closed before the answer comes."""
+    """A connection that has sent a request. It can be closed before the answer arrives."""
     data = json.dumps(body).encode() if body is not None else b""
     heads = f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n" if data else ""
     connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
@@ -52,7 +52,7 @@ def move(server, hosted):
 
 @pytest.fixture
 def slow_hints(monkeypatch):
-    """Hints that take until the event is set; `begun` counts those that were begun."""
+    """Make hints wait until the first returned event is set; the returned list has an item for each begun hint."""
     go_on, begun = threading.Event(), []
 
     def slow(game, key, check):
@@ -105,19 +105,19 @@ def test_a_game_that_nobody_looks_at_is_forgotten_with_its_thread_and_goes_on_la
     names = [deal(tmp_path, "beginner", ["Ann"], ["greedy"], seed).name for seed in range(5)]
     server = Serving(tmp_path)
     try:
-        before, gone, told = threading.active_count(), [], []
+        num_threads, references, logs = threading.active_count(), [], []
         for name in names:
             log, game = played_in(server, name)
-            told.append(log)
-            gone.append(game)
+            logs.append(log)
+            references.append(game)
 
         def forgotten():
             gc.collect()
-            return [each() is None for each in gone] == [True] * 4 + [False]
+            return [reference() is None for reference in references] == [True] * 4 + [False]
 
         wait_until(forgotten)
-        wait_until(lambda: threading.active_count() <= before + 1)
-        for name, log in zip(names, told, strict=True):
+        wait_until(lambda: threading.active_count() <= num_threads + 1)
+        for name, log in zip(names, logs, strict=True):
             seat = server.lobby.games.entries[name].seats[0]
             assert server.ask(f"/api/{seat.secret}")[1]["log"] == log
     finally:
@@ -125,7 +125,7 @@ def test_a_game_that_nobody_looks_at_is_forgotten_with_its_thread_and_goes_on_la
 
 
 def played_in(server, name):
-    """Play a move and let the agent answer: the log then, and a weak reference to the game."""
+    """Play a move and let the agent answer. Returns the log after that, and a weak reference to the game."""
     hosted = server.lobby.games[name]
     wait_until(lambda: hosted.game.player == 0)
     assert move(server, hosted)[0] == 200
@@ -135,20 +135,20 @@ def played_in(server, name):
 
 def test_a_game_is_one_object_as_long_as_anybody_holds_it(tmp_path, monkeypatch):
     monkeypatch.setattr(folder, "KEPT", 1)
-    one, other = (deal(tmp_path, "beginner", PEOPLE[:2]).name for _ in range(2))
+    first_name, other_name = (deal(tmp_path, "beginner", PEOPLE[:2]).name for _ in range(2))
     games = Lobby(Store(tmp_path)).games
-    held = games[one]
-    assert games[other] is not held
-    assert games[one] is held
+    first_game = games[first_name]
+    assert games[other_name] is not first_game
+    assert games[first_name] is first_game
 
 
 def test_a_question_whether_to_take_back_outlives_a_restart_and_pages_go_on(tmp_path):
-    """Pages take no state with fewer moves taken back than they know of."""
+    """The number of moves taken back is kept: pages ignore states in which it is smaller than before."""
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
-    for wanted in ([0, 1], [0]):
+    for agreeing in ([0, 1], [0]):
         mover = hosted.game.player
         hosted.play(mover, 0, hosted.game.moves()[0])
-        for nth in wanted:
+        for nth in agreeing:
             hosted.take_back((mover + nth) % 2, 1)
     (again,) = Lobby(Store(tmp_path)).games.values()
     assert (again.number, again.taken_back, again.agreed) == (1, 1, {mover})
@@ -168,7 +168,7 @@ def test_files_from_before_say_by_their_result_whether_they_are_over(tmp_path):
         path.write_text(json.dumps(data))
     games = Lobby(Store(tmp_path)).games
     assert {name: entry.over for name, entry in games.entries.items()} == {running.name: False, ended.name: True}
-    assert games.entries[running.name].turn is None, "not known before it is loaded"
+    assert games.entries[running.name].turn is None, "unknown before the game is loaded"
     assert games[running.name].game == running.game
     assert games.entries[running.name].turn == running.game.player
 
@@ -181,7 +181,7 @@ def test_of_a_game_and_an_older_copy_the_game_is_served_and_the_host_is_told(tmp
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     path = tmp_path / f"{hosted.name}.json"
     copy = tmp_path / f"{hosted.name}-backup.json"
-    assert copy < path, "it is read first"
+    assert copy < path, "this file is read first"
     hosted.play(hosted.game.player, 0, hosted.game.moves()[0])
     shutil.copy(path, copy)
     hosted.play(hosted.game.player, 1, hosted.game.moves()[0])
@@ -248,32 +248,32 @@ def test_a_seat_has_one_hint_at_a_time(tmp_path, slow_hints):
 
 
 def test_a_film_is_drawn_once_for_each_language(tmp_path, monkeypatch):
-    drawn, page_of = [], film.page_of
-    monkeypatch.setattr(film, "page_of", lambda *given, **how: (drawn.append(1), page_of(*given, **how))[-1])
+    calls, page_of = [], film.page_of
+    monkeypatch.setattr(film, "page_of", lambda *args, **options: (calls.append(1), page_of(*args, **options))[-1])
     finish(deal(tmp_path, "beginner", ["Ann"], ["random"]))
     server = Serving(tmp_path)
     try:
         (hosted,) = server.lobby.games.values()
         path = f"/film/{hosted.record_secret}.html"
-        pages = [server.ask(path, headers={"Accept-Language": spoken})[1] for spoken in ("en", "de", "en", "de")]
+        pages = [server.ask(path, headers={"Accept-Language": language})[1] for language in ("en", "de", "en", "de")]
         assert pages[:2] == pages[2:]
         assert pages[0] != pages[1]
-        assert len(drawn) == 2
+        assert len(calls) == 2
     finally:
         server.stop()
 
 
 def test_films_that_were_left_are_not_drawn_and_hold_nothing_up(tmp_path, monkeypatch):
-    drawn, done = [], []
+    begun_films, ended_films = [], []
 
     def slow(line, check):
-        drawn.append(line)
+        begun_films.append(line)
         try:
             while True:
                 check()
                 time.sleep(0.01)
         finally:
-            done.append(line)
+            ended_films.append(line)
 
     monkeypatch.setattr(film, "page_of", slow)
     for seed in range(10):
@@ -283,12 +283,12 @@ def test_films_that_were_left_are_not_drawn_and_hold_nothing_up(tmp_path, monkey
         with ExitStack() as stack:
             for hosted in server.lobby.games.values():
                 ask(server, stack, "GET", f"/film/{hosted.record_secret}.html")
-            wait_until(lambda: drawn)
+            wait_until(lambda: begun_films)
             body = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"name": "Ben"}]}
             assert server.ask(f"/api/host/{server.lobby.host_secret}/new", body)[0] == 200
-        wait_until(lambda: done)
+        wait_until(lambda: ended_films)
         wait_until(lambda: not server.lobby.films._jobs)
-        assert len(drawn) < 10
+        assert len(begun_films) < 10
     finally:
         server.stop()
 
@@ -296,8 +296,8 @@ def test_films_that_were_left_are_not_drawn_and_hold_nothing_up(tmp_path, monkey
 def test_work_is_limited_shared_and_ended_when_nobody_waits():
     ended = []
 
-    async def whole():
-        pool, go_on = Workers(kept=2), threading.Event()
+    async def run_all():
+        pool, go_on = Workers(most_kept=2), threading.Event()
 
         def slow(check):
             try:
@@ -308,32 +308,32 @@ def test_work_is_limited_shared_and_ended_when_nobody_waits():
                 raise
             return 1
 
-        asked = [asyncio.ensure_future(pool.do(key, slow)) for key in range(workers.MOST_JOBS)]
+        requests = [asyncio.ensure_future(pool.do(key, slow)) for key in range(workers.MOST_JOBS)]
         await asyncio.sleep(0)
         with pytest.raises(RefusedError, match="too much to do"):
             await pool.do("one more", slow)
-        same = asyncio.ensure_future(pool.do(0, slow))
+        second_request = asyncio.ensure_future(pool.do(0, slow))
         await asyncio.sleep(0.05)
-        asked[0].cancel()
+        requests[0].cancel()
         await asyncio.sleep(0.05)
-        assert not ended, "somebody else waits for it"
-        same.cancel()
+        assert not ended, "another request waits for it"
+        second_request.cancel()
         while not ended:
             await asyncio.sleep(0.01)
-        for task in asked[3:]:
+        for task in requests[3:]:
             task.cancel()
-        await asyncio.gather(*asked[3:], return_exceptions=True)
+        await asyncio.gather(*requests[3:], return_exceptions=True)
         go_on.set()
-        assert await asyncio.gather(*asked[1:3]) == [1, 1]
-        assert await pool.do(1, lambda check: 2) == 1, "kept"
+        assert await asyncio.gather(*requests[1:3]) == [1, 1]
+        assert await pool.do(1, lambda check: 2) == 1, "the result was cached"
         await pool.do("a", lambda check: 3)
         await pool.do("b", lambda check: 4)
-        assert await pool.do(1, lambda check: 5) == 5, "the oldest is gone"
+        assert await pool.do(1, lambda check: 5) == 5, "the oldest result was dropped"
         with pytest.raises(RuntimeError, match="it raised SystemExit"):
             await pool.do("exit", lambda check: sys.exit("the end"))
         pool.close()
 
-    asyncio.run(whole())
+    asyncio.run(run_all())
     assert len(ended) == 1
 
 
@@ -389,7 +389,7 @@ def test_the_server_ends_at_once_whatever_is_waited_for(tmp_path, what):
 
 
 def test_reviews_and_films_of_the_past_are_not_kept_for_ever():
-    lobby_work = Workers(kept=3)
+    lobby_work = Workers(most_kept=3)
 
     async def many():
         for nth in range(10):

@@ -1,4 +1,4 @@
-"""Why a hint's move may be good: what is said is true, and follows from what its player knows."""
+"""Reasons for the moves of a hint: they are true, and follow from what the player knows."""
 
 import json
 import random
@@ -23,45 +23,45 @@ from artus_training.play.texts import texts_of
 NAMES = ["Ann", "Ben", "Cleo"]
 GAMES = ["artus", "royal", "quest"]
 MOST = {"artus": 60, "royal": 500, "quest": 1000}
-"""Positions until every reason has been given."""
+"""Number of positions in which every reason occurs at least once."""
 
 
 def busy(game, rng):
-    """A move of quest that leads to quests in the hand, and to where they can be done, where there is one."""
+    """A move of quest that brings quests into the hand or leads to their places, if there is one; else any move."""
     position, moves = game.to_dict(), game.moves()
     places = [quest.partition("-")[0] for quest in position["quests"][game.player]]
-    wanted = [
+    useful_moves = [
         move for move in moves if move.startswith(("take:quest", "take:artus", "take:horse", "artus:", "exercise:"))
     ]
     rides = [move for move in moves if move.startswith("horse") and move.partition(":")[2] in places]
-    return rng.choice(rides or wanted or moves)
+    return rng.choice(rides or useful_moves or moves)
 
 
 def positions(name, count, players=3, rules=None, seed=0, every=3, choose=lambda game, rng: rng.choice(game.moves())):
-    """Games in their middle, played at random."""
-    rng, found = random.Random(seed), 0
+    """Yield `count` positions of random games."""
+    rng, num_found = random.Random(seed), 0
     for deal in range(1000):
         game = Game(rules, players, deal, game=name)
         while not game.over:
             if rng.randrange(every) == 0:
                 yield game.clone()
-                found += 1
-                if found == count:
+                num_found += 1
+                if num_found == count:
                     return
             game.play(choose(game, rng))
 
 
-def told(game, move):
-    """What is said of a move, all of it, and the positions before and after it as its player knows them."""
+def reasons_of(game, move):
+    """All reasons for a move, and the positions before and after it as its player knows them."""
     action = game.action(move)
-    before, then = game.to_dict(game.player), view.foreseen(game, action)
-    after = then.to_dict(game.player) if then else None
+    before, next_game = game.to_dict(game.player), view.foreseen(game, action)
+    after = next_game.to_dict(game.player) if next_game else None
     return game.definition.browser.reasons(before, move, after, NAMES, game.components), before, after
 
 
 @cache
 def patterns(name):
-    """The English texts of reasons as patterns, by key, the most definite first."""
+    """(key, pattern) of each English text of a reason, those with the longest fixed text first."""
     with speaking("en"):
         catalogue = texts_of(find_game(name)).catalogue()
     texts = [
@@ -75,11 +75,11 @@ def patterns(name):
 
 
 def keys_of(name, words):
-    """Which text of the English catalogue a reason is, and its values."""
+    """Key of the English text that a reason is made from, and its values."""
     for key, pattern in patterns(name):
-        found = pattern.fullmatch(words)
-        if found:
-            return key, found.groupdict()
+        match = pattern.fullmatch(words)
+        if match:
+            return key, match.groupdict()
     raise AssertionError(f"no such text: {words}")
 
 
@@ -89,34 +89,36 @@ def keys_of(name, words):
 @pytest.mark.parametrize("name", GAMES)
 def test_reasons_depend_on_nothing_hidden(name):
     """Reasons are the same for all deals that the player to move can't tell apart."""
-    said = 0
+    num_reasons = 0
     for game in positions(name, 25, seed=4):
         moves = game.moves()
-        told_now = [view.reasons(game, game.action(move), NAMES) for move in moves]
+        reasons = [view.reasons(game, game.action(move), NAMES) for move in moves]
         for seed in range(3):
             other = game.redeal(game.player, seed)
-            assert [view.reasons(other, other.action(move), NAMES) for move in moves] == told_now
-        said += sum(map(len, told_now))
-    assert said > 20
+            assert [view.reasons(other, other.action(move), NAMES) for move in moves] == reasons
+        num_reasons += sum(map(len, reasons))
+    assert num_reasons > 20
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", GAMES)
 def test_every_reason_is_said_in_every_language_and_all_of_them_occur(name, language):
-    found = set()
+    found_keys = set()
     with speaking(language):
         for game in positions(
             name, MOST[name], players=2 if name == "artus" else 3, rules="advanced" if name == "artus" else None
         ):
             for move in game.moves():
-                for words in told(game, move)[0]:
+                for words in reasons_of(game, move)[0]:
                     assert words
                     assert "{" not in words
                     if language == "en":
-                        found.add(keys_of(name, words)[0])
+                        found_keys.add(keys_of(name, words)[0])
         catalogue = texts_of(game.definition).catalogue()
     if language == "en":
-        assert {key for key in catalogue if key.startswith("reason.")} - found == set(), "never said"
+        assert {key for key in catalogue if key.startswith("reason.")} - found_keys == set(), (
+            "these reasons never occur"
+        )
 
 
 def test_a_hint_has_two_reasons_at_most_and_a_game_that_brings_none_has_none():
@@ -136,18 +138,19 @@ def knights(position, player):
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
 def test_what_is_said_of_moves_of_artus_is_true(rules):
-    """Worked out anew with the values that the rules tell: what would be scored from a seat if a figure left it."""
+    """The numbers are recomputed from the rules: the value of a seat is what a figure scores that leaves it."""
     checked = 0
     for game in positions("artus", 60, rules=rules, seed=9):
         player = game.player
         for move in game.moves():
-            reasons, before, after = told(game, move)
+            reasons, before, after = reasons_of(game, move)
             if after is None:
                 assert reasons == []
                 continue
             king, new_king = (next(s for s, f in enumerate(p["seats"]) if f and "king" in f) for p in (before, after))
-            old = [0 if seat == king else game.components.wheel[(king - seat) % 28] for seat in range(28)]
-            new = [0 if seat == new_king else game.components.wheel[(new_king - seat) % 28] for seat in range(28)]
+            wheel = game.components.wheel
+            old_values = [0 if seat == king else wheel[(king - seat) % 28] for seat in range(28)]
+            new_values = [0 if seat == new_king else wheel[(new_king - seat) % 28] for seat in range(28)]
             for words in reasons:
                 key, values = keys_of("artus", words)
                 number = {
@@ -156,32 +159,33 @@ def test_what_is_said_of_moves_of_artus_is_true(rules):
                     if name not in ("name", "figure")
                 }
                 if key.startswith("reason.turned"):
-                    who = player if ".own." in key else NAMES.index(values["name"])
-                    change = sum(new[s] for s in knights(after, who)) - sum(old[s] for s in knights(before, who))
+                    owner = player if ".own." in key else NAMES.index(values["name"])
+                    value_before = sum(old_values[seat] for seat in knights(before, owner))
+                    change = sum(new_values[seat] for seat in knights(after, owner)) - value_before
                     assert change == number["points"] * (1 if key.endswith("more") else -1)
                     assert king != new_king
                 elif key.startswith("reason.goes"):
                     assert "seat" not in number or number["seat"] in knights(after, player)
                     target = int(move.split(">")[1])
                     assert target in knights(after, player)
-                    assert new[target] == number.get("value", 0)
+                    assert new_values[target] == number.get("value", 0)
                 elif key.startswith("reason.keeps"):
-                    kept = set(knights(before, player)) & set(knights(after, player))
-                    assert max(new[seat] for seat in kept) == number["value"]
+                    kept_seats = set(knights(before, player)) & set(knights(after, player))
+                    assert max(new_values[seat] for seat in kept_seats) == number["value"]
                     if key == "reason.keeps.right":
-                        assert (new_king - 1) % 28 in kept
+                        assert (new_king - 1) % 28 in kept_seats
                         assert number["value"] == 10
                     else:
-                        assert number["seat"] in kept
+                        assert number["seat"] in kept_seats
                 else:
                     assert key == ("reason.drives" if number["new"] < number["old"] else "reason.helps")
                     target = int(move.split(">")[1])
-                    assert old[target] == number["old"]
+                    assert old_values[target] == number["old"]
                     assert "knight" in before["seats"][target]
                     origin = int(move.partition(":")[2].partition(">")[0])
                     stayed = {seat for seat, figure in enumerate(before["seats"]) if figure} - {origin}
                     (refuge,) = {seat for seat, figure in enumerate(after["seats"]) if figure} - stayed
-                    assert new[refuge] == number["new"]
+                    assert new_values[refuge] == number["new"]
                 checked += 1
     assert checked > 300
 
@@ -195,20 +199,20 @@ def test_the_kings_right_is_where_knights_are_worth_most():
             "@27" if game.player == first and "@27" in game.moves() else next(m for m in game.moves() if m != "@27")
         )
     assert game.player == first
-    said = {words for move in game.moves() for words in told(game, move)[0]}
-    assert "keeps your knight at the King's right, worth 10" in said
+    sentences = {words for move in game.moves() for words in reasons_of(game, move)[0]}
+    assert "keeps your knight at the King's right, worth 10" in sentences
 
 
 # --- the royal card game ---
 
 
 def test_what_is_said_of_cards_of_royal_is_true():
-    """Tricks are played to their end with all that the others may hold."""
+    """Tricks are played to their end with redealt hands of the others."""
     rng, checked = random.Random(3), {}
     for game in positions("royal", 200, seed=2):
         player, number = game.player, len(game.actions_played)
         for move in game.moves():
-            reasons, before, _ = told(game, move)
+            reasons, before, _ = reasons_of(game, move)
             keys = {keys_of("royal", words)[0]: keys_of("royal", words)[1] for words in reasons}
             hand = [*before["hands"][player]]
             if move in hand:
@@ -224,8 +228,8 @@ def test_what_is_said_of_cards_of_royal_is_true():
                             other.play(rng.choice(other.moves()))
                         assert other.to_dict()["fields"][player] > fields[player], (number, move)
                 elif key in ("reason.keeps", "reason.costs"):
-                    left = sum(card in ("knight", "shield") for card in hand)
-                    assert left == int(values.get("n", 1)) or "n" not in values
+                    super_trumps = sum(card in ("knight", "shield") for card in hand)
+                    assert super_trumps == int(values.get("n", 1)) or "n" not in values
                 elif key == "reason.keeps.suit":
                     assert any(card.endswith(f"-{values['value']}") for card in hand)
                 elif key == "reason.void":
@@ -233,8 +237,8 @@ def test_what_is_said_of_cards_of_royal_is_true():
                 elif key in ("reason.sword", "reason.gives"):
                     after = game.clone()
                     after.play(move)
-                    who = player if key == "reason.sword" else NAMES.index(values["name"])
-                    assert after.to_dict()["fields"][who] in game.components.swords
+                    winner = player if key == "reason.sword" else NAMES.index(values["name"])
+                    assert after.to_dict()["fields"][winner] in game.components.swords
                 elif key == "reason.prevents":
                     rival = NAMES.index(values["name"])
                     goal = destination(before["fields"], rival, game.components)
@@ -246,7 +250,7 @@ def test_what_is_said_of_cards_of_royal_is_true():
 
 
 def test_quests_are_known_to_be_within_reach_just_when_the_rules_allow_them():
-    """With the card that does a quest, at its place."""
+    """Checked for players with a quest card at the place of their quest."""
     checked = 0
     for game in positions("quest", 4000, seed=5, every=1, choose=busy):
         before, player = game.to_dict(game.player), game.player
@@ -266,7 +270,7 @@ def test_what_is_said_of_moves_of_quest_is_true():
     for game in positions("quest", 400, seed=6):
         player = game.player
         for move in game.moves():
-            reasons, before, after = told(game, move)
+            reasons, before, after = reasons_of(game, move)
             for words in reasons:
                 key, values = keys_of("quest", words)
                 checked[key] = checked.get(key, 0) + 1

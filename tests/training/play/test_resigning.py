@@ -1,4 +1,4 @@
-"""Giving a game up: who has won, who plays on, and what is left of the game."""
+"""Resigning: who has won, who plays on, and what is saved of the game."""
 
 import json
 import random
@@ -21,7 +21,7 @@ from play_server import Serving, deal, serving, wait_until
 
 
 def play_on(hosted, moves, seed=0):
-    """Let everybody play at random, and whoever plays for those who have resigned."""
+    """Play random moves for everybody, also for those who have resigned."""
     rng = random.Random(seed)
     for _ in range(moves):
         if hosted.over:
@@ -85,7 +85,7 @@ def test_record_and_film_of_a_resigned_game_are_valid(tmp_path):
 
 
 def test_with_more_players_an_agent_plays_on_for_the_others(tmp_path):
-    """And whoever has resigned is last, however well it plays."""
+    """The person who has resigned is last, however well the agent plays."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"], ["greedy"]) as (server, hosted):
         wait_until(lambda: hosted.game.player in hosted.people)
         assert resign(server, hosted, 0)[0] == 200
@@ -99,8 +99,8 @@ def test_with_more_players_an_agent_plays_on_for_the_others(tmp_path):
         assert server.ask(f"/record/{hosted.record_secret}.jsonl")[0] == 409, "the others still hide their cards"
         body = {"number": hosted.number, "move": hosted.game.moves()[0]}
         for what in ("move", "preview", "hint", "undo"):
-            asked = body if what in ("move", "preview") else {"number": hosted.number}
-            assert server.ask(f"/api/{secret}/{what}", asked)[0] == 409, what
+            body_of_request = body if what in ("move", "preview") else {"number": hosted.number}
+            assert server.ask(f"/api/{secret}/{what}", body_of_request)[0] == 409, what
         assert resign(server, hosted, 0)[0] == 409
         rng = random.Random(1)
         while not hosted.over:
@@ -110,13 +110,13 @@ def test_with_more_players_an_agent_plays_on_for_the_others(tmp_path):
                 assert server.ask(f"/api/{hosted.seats[1].secret}/move", body)[0] == 200
         assert hosted.game.over
         assert hosted.places[0] == 3
-        own = [step for step in hosted.steps[1:] if step.player == 0]
-        assert len(own) > 10
+        own_steps = [step for step in hosted.steps[1:] if step.player == 0]
+        assert len(own_steps) > 10
         assert Game.replay(hosted.record()).over
         assert server.ask(f"/api/{secret}")[1]["state"]["over"]["rows"][-1]["resigned"]
         status, review = server.ask(f"/api/{secret}/review")
         assert status == 200
-        assert review["lost"] is None, "nothing of what the agent did was theirs"
+        assert review["lost"] is None, "the agent's moves don't count as theirs"
 
 
 def test_after_a_restart_the_agent_still_plays_for_them(tmp_path):
@@ -137,9 +137,9 @@ def test_after_a_restart_the_agent_still_plays_for_them(tmp_path):
     ("names", "agents", "leaving", "over", "places"),
     [
         (["Ann", "Ben", "Cleo"], [], [2], False, None),
-        (["Ann", "Ben", "Cleo"], [], [2, 0], True, [2, 1, 3]),  # the last one left has won
+        (["Ann", "Ben", "Cleo"], [], [2, 0], True, [2, 1, 3]),  # the last remaining player has won
         (["Ann", "Ben"], ["greedy", "random"], [1], False, None),
-        (["Ann", "Ben"], ["greedy", "random"], [1, 0], True, [3, 4]),  # nobody is left who would go on
+        (["Ann", "Ben"], ["greedy", "random"], [1, 0], True, [3, 4]),  # only agents are left
         (["Ann"], ["greedy", "random"], [0], True, [3]),
     ],
 )
@@ -159,10 +159,10 @@ def test_it_ends_when_nobody_is_left_who_would_go_on(tmp_path, names, agents, le
 
 
 def test_an_agent_that_thinks_when_the_game_ends_plays_no_move_more(tmp_path, monkeypatch, capsys):
-    asked, go_on, choose = threading.Event(), threading.Event(), agent_moves.AgentThread.choose
+    was_asked, go_on, choose = threading.Event(), threading.Event(), agent_moves.AgentThread.choose
 
     def slow(*arguments):
-        asked.set()
+        was_asked.set()
         assert go_on.wait(30)
         return choose(*arguments)
 
@@ -174,7 +174,7 @@ def test_an_agent_that_thinks_when_the_game_ends_plays_no_move_more(tmp_path, mo
     server = Serving(tmp_path)
     try:
         (hosted,) = server.lobby.games.values()
-        assert asked.wait(30)
+        assert was_asked.wait(30)
         assert resign(server, hosted, 0)[0] == 200
         go_on.set()
         wait_until(lambda: hosted not in server.lobby.agents._threads)

@@ -1,4 +1,4 @@
-"""The start page: games are set up, dealt again and gone on with; what is asked of it is checked."""
+"""The start page: setting up games, dealing again, continuing games, and checking its requests."""
 
 import json
 
@@ -19,9 +19,9 @@ PEOPLE = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"nam
 
 @pytest.fixture
 def server(tmp_path):
-    made = Serving(tmp_path)
-    yield made
-    made.stop()
+    serving_server = Serving(tmp_path)
+    yield serving_server
+    serving_server.stop()
 
 
 def host(server, what="", body=None):
@@ -47,23 +47,23 @@ def test_every_game_can_be_chosen_in_every_variant(server):
 
 def test_a_game_is_set_up_and_its_agents_begin(server):
     seats = [{"level": "easy"}, {"name": "Ann"}, {"level": "easy"}, {"name": "Ann"}]
-    status, made = host(server, "/new", {"game": "royal", "rules": "standard", "seats": seats})
+    status, answer = host(server, "/new", {"game": "royal", "rules": "standard", "seats": seats})
     assert status == 200
-    assert [seat["name"] for seat in made["seats"]] == ["Easy", "Ann", "Easy 2", "Ann 2"]
-    assert [seat["agent"] for seat in made["seats"]] == ["greedy", None, "greedy", None]
-    hosted = server.lobby.games[made["name"]]
+    assert [seat["name"] for seat in answer["seats"]] == ["Easy", "Ann", "Easy 2", "Ann 2"]
+    assert [seat["agent"] for seat in answer["seats"]] == ["greedy", None, "greedy", None]
+    hosted = server.lobby.games[answer["name"]]
     assert (hosted.game.definition.name, hosted.game.num_players) == ("royal", 4)
     wait_until(lambda: hosted.game.player in hosted.people)
     for player in hosted.people:
-        assert server.ask(made["seats"][player]["link"])[0] == 200
+        assert server.ask(answer["seats"][player]["link"])[0] == 200
     assert host(server)[1]["games"][0]["name"] == hosted.name
 
 
 def test_a_game_is_dealt_again_with_the_same_players_while_it_runs(tmp_path):
     with serving(tmp_path, "advanced", ["Ann", "Ben"], ["greedy"]) as (server, hosted):
-        status, made = host(server, "/again", {"name": hosted.name})
+        status, answer = host(server, "/again", {"name": hosted.name})
         assert status == 200
-        again = server.lobby.games[made["name"]]
+        again = server.lobby.games[answer["name"]]
         assert again is not hosted
         assert again.names == hosted.names
         assert again.game.rules == "advanced"
@@ -139,10 +139,10 @@ def test_levels_rise_and_the_strongest_agent_plays_where_one_was_trained():
 
 
 def test_alone_the_command_deals_nothing_and_opens_the_start_page(tmp_path):
-    assert not command.read([]).deals
+    assert not command.read([]).deals_game
     for arguments in (["--rules", "beginner"], ["--seed", "2"], ["--names", "Ann"], ["--against", "greedy"]):
-        assert command.read(arguments).deals
-    assert not command.read(["--port", "0", "--games", str(tmp_path)]).deals
+        assert command.read(arguments).deals_game
+    assert not command.read(["--port", "0", "--games", str(tmp_path)]).deals_game
 
 
 def test_a_game_that_brings_nothing_is_offered_by_its_names(server):
@@ -152,7 +152,7 @@ def test_a_game_that_brings_nothing_is_offered_by_its_names(server):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("names", "expected"),
     [
         (["A", "A", "A 2"], ["A", "A 3", "A 2"]),
         (["A", "A", "A", "A 2", "A 3"], ["A", "A 4", "A 5", "A 2", "A 3"]),
@@ -163,12 +163,12 @@ def test_a_game_that_brings_nothing_is_offered_by_its_names(server):
         (["Zoe", "Zoë"], ["Zoe", "Zoë"]),
     ],
 )
-def test_names_of_a_game_are_unique_on_the_page_and_on_the_command_line(given, told):
+def test_names_of_a_game_are_unique_on_the_page_and_on_the_command_line(names, expected):
     variant = {"game": "magpies", "rules": "standard"}
-    _, _, seats = start_page.read({**variant, "seats": [{"name": name} for name in given]})
-    assert [seat.name for seat in seats] == told
-    assert [seat.name for seat in command.seats(given, [])] == told
-    assert len({look(name) for name in told}) == len({people.key(name) for name in told}) == len(told)
+    _, _, seats = start_page.read({**variant, "seats": [{"name": name} for name in names]})
+    assert [seat.name for seat in seats] == expected
+    assert [seat.name for seat in command.seats(names, [])] == expected
+    assert len({look(name) for name in expected}) == len({people.key(name) for name in expected}) == len(expected)
 
 
 def test_a_persons_name_and_that_of_a_level_differ():

@@ -1,4 +1,4 @@
-"""Catalogues of texts: the same keys, places and forms in every language, nothing missing, nothing left over."""
+"""Catalogues of texts: the same keys, placeholders and forms in every language, no missing and no unused text."""
 
 import json
 import re
@@ -23,18 +23,18 @@ def forms(entry):
 @pytest.mark.parametrize("folder", FOLDERS.values(), ids=FOLDERS)
 def test_every_language_says_the_same(folder):
     """The same keys in the same order, the same values in each text, and no text is empty."""
-    spoken = {name: json.loads((folder / f"{name}.json").read_text()) for name in LANGUAGES}
+    catalogues = {name: json.loads((folder / f"{name}.json").read_text()) for name in LANGUAGES}
     assert {path.stem for path in folder.iterdir()} == {*LANGUAGES}
-    first, *others = spoken.values()
+    first, *others = catalogues.values()
     for other in others:
         assert list(other) == list(first)
         for key, entry in first.items():
             assert all(text.strip() for text in forms(other[key]).values()), key
-            mine, theirs = (
-                {place for text in forms(each).values() for place in PLACE.findall(text)}
-                for each in (entry, other[key])
+            first_places, other_places = (
+                {place for text in forms(either).values() for place in PLACE.findall(text)}
+                for either in (entry, other[key])
             )
-            assert mine == theirs, key
+            assert first_places == other_places, key
 
 
 def sources(name):
@@ -61,7 +61,7 @@ def test_no_text_is_left_over(name):
     for key in read_catalogue(FOLDERS[name] / "en.json"):
         pieces = key.split(".")
         begins = {".".join(pieces[:end]) for end in range(1, len(pieces))}
-        assert key in literals or begins & stems, f"{name}: nobody says {key}"
+        assert key in literals or begins & stems, f"{name}: {key} is unused"
 
 
 def test_the_language_is_that_of_the_block():
@@ -77,7 +77,7 @@ def test_the_language_is_that_of_the_block():
 
 
 @pytest.mark.parametrize(
-    ("accepted", "spoken"),
+    ("accepted", "language_name"),
     [
         ("", "en"), ("de", "de"), ("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr,en;q=0.7,de;q=0.9", "de"), ("fr", "en"),
         ("en-GB,de", "en"), ("de;q=0", "en"), ("de;q=x,en", "en"), (",;;q=,\0", "en"), ("DE", "de"), ("*", "en"),
@@ -85,14 +85,14 @@ def test_the_language_is_that_of_the_block():
         ("de; q=0.9, EN;Q=0.1", "de"),
     ],
 )  # fmt: skip
-def test_a_browser_says_which_language_it_likes(accepted, spoken):
-    assert preferred(accepted) == spoken
+def test_a_browser_says_which_language_it_likes(accepted, language_name):
+    assert preferred(accepted) == language_name
 
 
 def test_texts_have_values_and_forms(tmp_path):
     (tmp_path / "en.json").write_text('{"one": "{name} has {n}", "many": {"one": "{n} card", "other": "{n} cards"}}')
     say = Texts(tmp_path)
-    assert say("one", name="{n}", n=3) == "{n} has 3", "what a value holds is no place"
+    assert say("one", name="{n}", n=3) == "{n} has 3", "a value isn't searched for placeholders"
     assert [say("many", n=number) for number in (0, 1, 2)] == ["0 cards", "1 card", "2 cards"]
     with speaking("de"):
         assert say("many", n=1) == "1 card", "a language without a catalogue is replaced"

@@ -33,7 +33,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 GOODBYE_SECONDS = 1.0
 """Time for agents to stop when the server is stopped. Then the process ends anyway, with everything they have
 started."""
-_MOVES = 30  # purpose of the seed stream
+_MOVES = 30  # purpose of a seed stream: agents' moves
 
 
 def batch_of(game: Game, num_games: int = 1, threads: int | None = None) -> Batch:
@@ -63,7 +63,7 @@ def warm_up(name: str) -> None:
 
 
 class NotAllowedError(Exception):
-    """An agent would start a program that isn't named on the command line. Its text is the agent's name."""
+    """An agent would start a program that isn't named on the command line. The error's text is the agent's name."""
 
 
 class AgentThread:
@@ -92,12 +92,12 @@ class AgentThread:
 
         def job() -> None:
             try:
-                tell: Callable[[Any], None] = answer.set_result
+                settle: Callable[[Any], None] = answer.set_result
                 result: Any = work(*arguments)
             except BaseException as error:
-                tell, result = answer.set_exception, bearable(error)
+                settle, result = answer.set_exception, bearable(error)
             with suppress(RuntimeError):  # the server has been stopped meanwhile
-                loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
+                loop.call_soon_threadsafe(lambda: None if answer.done() else settle(result))
 
         if self._thread is None:
             self._thread = daemon.start(self._work)
@@ -140,18 +140,18 @@ class AgentThread:
         if player not in self._agents:
             self.check([name])
             self._agents[player], self._names[player] = find_player(name), name
-        found = self._agents[player]
+        agent = self._agents[player]
         view = view_of(self._batch, game, seed_stream(key, len(game.actions_played) + 1, _MOVES)[-1:])
-        chosen = np.asarray(found.act(view))
+        chosen = np.asarray(agent.act(view))
         if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
             raise RuntimeError(f"{name} has answered {chosen.dtype} of shape {chosen.shape}, not one whole number")
         action = int(chosen[0])
         if action == FORFEIT:
-            failures: dict[int, str] = getattr(found, "failures", {})
-            why = failures.get(int(view.games[0]), getattr(found, "failure", ""))
-            raise RuntimeError(f"{name} has given up{f': {why}' if why else ''}")
+            failures: dict[int, str] = getattr(agent, "failures", {})
+            failure = failures.get(int(view.games[0]), getattr(agent, "failure", ""))
+            raise RuntimeError(f"{name} has given up{f': {failure}' if failure else ''}")
         if action not in game.legal_actions():
-            raise RuntimeError(f"{name} has played what isn't legal: action {action}")
+            raise RuntimeError(f"{name} has played an illegal action: {action}")
         return game.move(action)
 
     def forget(self, player: int) -> None:
@@ -240,19 +240,19 @@ class AgentMoves:
                 await thread.ask(thread.forget, player)  # a new instance may succeed
                 raise
 
-        async def keep() -> None:
+        async def save() -> None:
             if not hosted.over:
                 hosted.play(player, hosted.number, move, by_agent=True)
 
         name = hosted.names[player]
         move = await self._persist(hosted, "trouble.move", choose, name)
-        await self._persist(hosted, "trouble.move", keep, name)
+        await self._persist(hosted, "trouble.move", save, name)
 
     async def _persist(
-        self, hosted: HostedGame, failure: str, attempt: Callable[[], Awaitable[T]], name: str = ""
+        self, hosted: HostedGame, failure_key: str, attempt: Callable[[], Awaitable[T]], name: str = ""
     ) -> T:
-        """Try something until it works: disk space may be freed again, and errors of agents must not stop the
-        server."""
+        """Retry `attempt` until it succeeds: disk space may be freed again, and errors of agents must not stop the
+        server. Meanwhile the pages show the text `failure_key`."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -260,7 +260,7 @@ class AgentMoves:
             except NotAllowedError:
                 raise
             except Exception as error:
-                complain(hosted, failure, name=name, reason=reason(error))
+                complain(hosted, failure_key, name=name, reason=reason(error))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
@@ -295,13 +295,13 @@ class AgentMoves:
 
 
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:
-    """Report on the pages and on stderr why agents can't move, by the key of a text and its values; without a key:
-    clear it."""
-    why = Message(key, values) if key else None
-    if why == hosted.why:
+    """Report on the pages and on stderr why agents can't move: the text `key` with these values. Without a key, clear
+    the report."""
+    failure = Message(key, values) if key else None
+    if failure == hosted.failure:
         return
-    hosted.why = why
+    hosted.failure = failure
     hosted.notify()
-    if why:
+    if failure:
         with speaking(next(iter(LANGUAGES))):  # not the language of a client's request
             warn(f"{hosted.name}: {hosted.trouble}")

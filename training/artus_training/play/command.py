@@ -34,7 +34,7 @@ from artus_training.usage import UsageError
 PORT = 8128
 HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\]", re.ASCII)
 """A host name or an IP address; IPv6 in brackets, as in URLs."""
-DESCRIBING = ("game", "rules", "against", "names", "seed")
+GAME_OPTIONS = ("game", "rules", "against", "names", "seed")
 """Options that describe a game. Without any of them, games are set up on the start page."""
 
 
@@ -90,10 +90,10 @@ class Plan(NamedTuple):
     seed: int | None
     host: str
     port: int
-    hosts: tuple[str, ...]
+    proxy_hosts: tuple[str, ...]
     """Host names of a proxy in front of the server."""
     games: Path
-    deals: bool
+    deals_game: bool
     """Whether to deal a game, besides continuing those in the folder."""
     allow: tuple[str, ...]
     browser: bool
@@ -101,17 +101,17 @@ class Plan(NamedTuple):
 
 def main(arguments: list[str]) -> int:
     """Serve games in the browser until Ctrl-C, or print placements."""
-    given = read_options(Options, "artus play", arguments)
-    if given.results:
-        if chosen(given):
-            raise UsageError("--results says how games have ended, and deals none: leave out what describes a game")
-        folder = folder_of(given)
+    options = read_options(Options, "artus play", arguments)
+    if options.results:
+        if describes_game(options):
+            raise UsageError(f"--results deals no game: leave out {', '.join(f'--{name}' for name in GAME_OPTIONS)}")
+        folder = folder_of(options)
         try:
             print(placements.table(read_results(folder, left_alone), folder))
         except ValueError as error:  # a game's ladder is invalid
             raise UsageError(str(error)) from None
         return 0
-    plan = planned(given)
+    plan = planned(options)
     with ExitStack() as stack:
         try:
             store = Store(plan.games)
@@ -132,109 +132,109 @@ def run(plan: Plan, lobby: Lobby) -> None:
     except OSError as error:
         raise UsageError(f"can't listen on {plan.host}, port {plan.port}: {error.strerror or error}") from None
     with listener:
-        if plan.deals:
-            dealt = seats(plan.names, plan.against)
-            lobby.add(HostedGame.deal(lobby.store, plan.rules, dealt, plan.seed, plan.game))
+        if plan.deals_game:
+            new_seats = seats(plan.names, plan.against)
+            lobby.add(HostedGame.deal(lobby.store, plan.rules, new_seats, plan.seed, plan.game))
         for name in {entry.game for entry in lobby.games.entries.values()}:
             agent_moves.warm_up(name)
         base = f"http://{address(plan.host)}:{listener.getsockname()[1]}"
         print(announcement(lobby, base, plan), flush=True)
         if plan.browser:
             webbrowser.open(f"{base}{first_page(lobby, plan)}")
-        serve(lobby, listener, plan.host, plan.hosts)
+        serve(lobby, listener, plan.host, plan.proxy_hosts)
 
 
-def serve(lobby: Lobby, listener: socket.socket, host: str, hosts: Collection[str] = ()) -> None:
+def serve(lobby: Lobby, listener: socket.socket, host: str, proxy_hosts: Collection[str] = ()) -> None:
     """Serve until the process is interrupted."""
     with suppress(KeyboardInterrupt):  # the normal end of a server
-        Server(lobby, loopback(host), hosts).run(sockets=[listener])
+        Server(lobby, loopback(host), proxy_hosts).run(sockets=[listener])
 
 
 def read(arguments: Sequence[str]) -> Plan:
-    """`planned` from the command line."""
+    """Read and check the options of a command line."""
     return planned(read_options(Options, "artus play", arguments))
 
 
-def planned(given: Options) -> Plan:
+def planned(options: Options) -> Plan:
     """Check the options and fill in defaults.
 
     Raises:
         UsageError: If the options don't fit together.
     """
     try:
-        game = find_game(given.game)
+        game = find_game(options.game)
         if game.ladder:
             read_ladder(Path(game.ladder))  # check now: needed after games
     except ValueError as error:
         raise UsageError(str(error)) from None
-    names = list(given.names) or ["Player A"]
+    names = list(options.names) or ["Player A"]
     people = len(names)
     if not all(fits(name, LONGEST_NAME) for name in names):
         raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters, at least one of them visible")
-    alone = ["lookahead"] * (game.min_players - 1) if people == 1 else []
-    against = alone if given.against is None else list(given.against)
+    default_agents = ["lookahead"] * (game.min_players - 1) if people == 1 else []
+    against = default_agents if options.against is None else list(options.against)
     if not all(fits(agent, LONGEST_AGENT) for agent in against):
         raise UsageError(f"agents' names have 1 to {LONGEST_AGENT} printable letters")
     if not game.min_players <= people + len(against) <= game.max_players:
         allowed = f"{game.min_players} to {game.max_players}"
         raise UsageError(f"{allowed} play, not {', '.join(names)} and {counted(len(against), 'agent')}")
-    rules = game.rules[0] if given.rules is None else given.rules
-    for host in given.allow_host:
+    rules = game.rules[0] if options.rules is None else options.rules
+    for host in options.allow_host:
         if not HOST_NAME.fullmatch(host):
             raise UsageError(f"--allow-host takes names such as games.example, without https:// and port, got {host!r}")
-    if not 0 <= given.port < 1 << 16:
-        raise UsageError(f"--port must be in 0..65535, got {given.port}")
+    if not 0 <= options.port < 1 << 16:
+        raise UsageError(f"--port must be in 0..65535, got {options.port}")
     try:
         game.check_variant(rules, people + len(against))
-        if given.seed is not None:
-            check_seed(given.seed)
+        if options.seed is not None:
+            check_seed(options.seed)
         if against:  # check that all exist and play this variant
-            everybody = [*against, *["random"] * people]
-            line_up(everybody, rules, len(everybody), game=game)
-        for agent in given.allow:
+            agents = [*against, *["random"] * people]
+            line_up(agents, rules, len(agents), game=game)
+        for agent in options.allow:
             find_player(agent)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from None
     return Plan(
-        given.game,
+        options.game,
         rules,
         names,
         against,
-        given.seed,
-        given.host.removeprefix("[").removesuffix("]").removesuffix("."),
-        given.port,
-        tuple(map(host_name, given.allow_host)),
-        folder_of(given),
-        chosen(given),
-        given.allow,
-        given.browser,
+        options.seed,
+        options.host.removeprefix("[").removesuffix("]").removesuffix("."),
+        options.port,
+        tuple(map(host_name, options.allow_host)),
+        folder_of(options),
+        describes_game(options),
+        options.allow,
+        options.browser,
     )
 
 
-def folder_of(given: Options) -> Path:
+def folder_of(options: Options) -> Path:
     """The folder for the games.
 
     Raises:
         UsageError: If it isn't given and the user has no home folder.
     """
     try:
-        return given.games or default_folder()
+        return options.games or default_folder()
     except ValueError as error:
         raise UsageError(f"{error} with --games") from None
 
 
-def chosen(given: Options) -> bool:
+def describes_game(options: Options) -> bool:
     """Whether a game is described on the command line."""
-    usual = Options()
-    return any(getattr(given, name) != getattr(usual, name) for name in DESCRIBING)
+    defaults = Options()
+    return any(getattr(options, name) != getattr(defaults, name) for name in GAME_OPTIONS)
 
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
     """Seats with unique names, people first, then agents."""
-    final = unique([*names, *(readable(agent, LONGEST_TITLE) for agent in agents)])
+    unique_names = unique([*names, *(readable(agent, LONGEST_TITLE) for agent in agents)])
     return [
         Seat(name, None, new_secret()) if player < len(names) else Seat(name, agents[player - len(names)])
-        for player, name in enumerate(final)
+        for player, name in enumerate(unique_names)
     ]
 
 
@@ -267,7 +267,7 @@ def first_page(lobby: Lobby, plan: Plan) -> str:
     """The page to open: the only person's seat, or the start page."""
     entry = next(reversed(lobby.games.entries.values()), None)
     people = [seat for seat in entry.seats if seat.secret is not None] if entry else []
-    if not plan.deals or len(people) != 1:
+    if not plan.deals_game or len(people) != 1:
         return f"/host/{lobby.host_secret}"
     return f"/seat/{people[0].secret}"
 

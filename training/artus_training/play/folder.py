@@ -36,28 +36,28 @@ class Entry:
     moves: int
     scores: tuple[int, ...]
     turn: int | None
-    """The player to move; None when the game is over, or unknown because an older version wrote the file."""
-    why: Message | None = None
-    """Why no agent could move when it was last loaded; see `HostedGame.why`."""
+    """The player to move; None if the game is over, or if an older version wrote the file without it."""
+    failure: Message | None = None
+    """Why no agent could move when it was last loaded; see `HostedGame.failure`."""
 
     @property
     def trouble(self) -> str:
-        return trouble(self.why)
+        return trouble(self.failure)
 
     @classmethod
     def of(cls, hosted: HostedGame) -> Entry:
         game, over = hosted.game, hosted.over
         return cls(
             hosted.name, game.definition.name, game.rules, hosted.seats, hosted.record_secret, hosted.next, over,
-            hosted.number, tuple(game.scores), None if over else game.player, hosted.why,
+            hosted.number, tuple(game.scores), None if over else game.player, hosted.failure,
         )  # fmt: skip
 
 
 class Games(Mapping[str, HostedGame]):
     """All games of a folder, by name. `games[name]` loads a game.
 
-    There is at most one object per game: it is referenced weakly here, except for the latest `KEPT`, so that a game
-    without viewers and moving agents is freed. All files are read once, by the constructor. A file that can't be used
+    There is at most one object per game. Only the latest `KEPT` are referenced strongly here, so that other games
+    without viewers and moving agents are freed. All files are read once, by the constructor. A file that can't be used
     is reported on stderr and left alone. Of files with a common secret the newest is used.
 
     Args:
@@ -81,19 +81,19 @@ class Games(Mapping[str, HostedGame]):
         self._loaded: WeakValueDictionary[str, HostedGame] = WeakValueDictionary()
         self._latest: OrderedDict[str, HostedGame] = OrderedDict()
         self._lock = threading.Lock()
-        self._loading: dict[str, threading.Lock] = {}
+        self._loading_locks: dict[str, threading.Lock] = {}
         self._read_all()
 
     def _read_all(self) -> None:
-        found = []
+        dated_entries = []
         for path, content in self.store.read_all(self._leave_alone):
             try:
                 entry, revision = self._entry(path.stem, content)
                 # Files of older versions have no revision: then the last written one is the newest.
-                found.append(((-revision, 0.0 if revision else -path.stat().st_mtime, path.stem), entry))
+                dated_entries.append(((-revision, 0.0 if revision else -path.stat().st_mtime, path.stem), entry))
             except Exception as error:  # one bad file must not keep the others from being served
                 self._leave_alone(path, error)
-        for _, entry in sorted(found, key=lambda each: each[0]):
+        for _, entry in sorted(dated_entries, key=lambda dated: dated[0]):
             newer = self._owner(entry)
             if newer is None:
                 self._enter(entry)
@@ -111,10 +111,10 @@ class Games(Mapping[str, HostedGame]):
         stored, record = read(name, content)
         if len(record.scores) != len(stored.seats):
             raise ValueError(f"it has {len(stored.seats)} seats and {len(record.scores)} scores")
-        sets = find_game(record.game).rules
-        rules = record.position.get("rules", sets[0])
-        if rules not in sets:
-            raise ValueError(f"rules must be one of {', '.join(sets)}, got {shown(rules)}")
+        rule_sets = find_game(record.game).rules
+        rules = record.position.get("rules", rule_sets[0])
+        if rules not in rule_sets:
+            raise ValueError(f"rules must be one of {', '.join(rule_sets)}, got {shown(rules)}")
         over = stored.turn is None or (stored.turn == UNKNOWN and self.store.has_result(name))
         turn = None if stored.turn == UNKNOWN else stored.turn
         entry = Entry(
@@ -145,10 +145,10 @@ class Games(Mapping[str, HostedGame]):
         """
         entry = Entry.of(hosted)
         if self._owner(entry) is not None:
-            raise ValueError("a secret of its links is another link's")
+            raise ValueError("one of its secrets is another game's")
         self._enter(entry)
         self._begin(hosted)
-        self._hold(hosted)
+        self._keep_loaded(hosted)
 
     def __getitem__(self, name: str) -> HostedGame:
         """A game, loaded if necessary.
@@ -160,19 +160,19 @@ class Games(Mapping[str, HostedGame]):
             raise RefusedError(404, "no-game")
         entry = self.entries[name]
         with self._lock:
-            loading = self._loading.setdefault(name, threading.Lock())
-        with loading:  # two objects of one game would overwrite each other's file
+            loading_lock = self._loading_locks.setdefault(name, threading.Lock())
+        with loading_lock:  # two objects of one game would overwrite each other's file
             hosted = self._loaded.get(name)
             if hosted is None:
                 hosted = self._load(entry)
-        self._hold(hosted)
+        self._keep_loaded(hosted)
         return hosted
 
     def is_loaded(self, name: str) -> bool:
         """Whether `games[name]` returns at once."""
         return name in self._loaded
 
-    def _hold(self, hosted: HostedGame) -> None:
+    def _keep_loaded(self, hosted: HostedGame) -> None:
         with self._lock:
             self._latest[hosted.name] = hosted
             self._latest.move_to_end(hosted.name)
@@ -189,7 +189,7 @@ class Games(Mapping[str, HostedGame]):
             self._leave_alone(path, error)
             del self[entry.name]
             raise RefusedError(404, "damaged") from None
-        hosted.why = entry.why
+        hosted.failure = entry.failure
         if self.following(entry) is None:
             hosted.next = ""  # the next game is gone, or has other seats
         hosted.keep_result()  # unless it exists already
@@ -226,12 +226,12 @@ class Games(Mapping[str, HostedGame]):
         return name in self.entries
 
     def following(self, entry: Entry) -> Entry | None:
-        """The game that was set up to follow this one: another one of its kind, with the same seats."""
-        new = self.entries.get(entry.next)
-        if new is None or new.name == entry.name or new.game != entry.game:
+        """The next game with the same players, which `again` has dealt, if there is one."""
+        next_entry = self.entries.get(entry.next)
+        if next_entry is None or next_entry.name == entry.name or next_entry.game != entry.game:
             return None
-        same = [(seat.name, seat.agent) for seat in new.seats] == [(seat.name, seat.agent) for seat in entry.seats]
-        return new if same else None
+        players, next_players = ([(seat.name, seat.agent) for seat in each.seats] for each in (entry, next_entry))
+        return next_entry if next_players == players else None
 
     def loaded(self) -> list[HostedGame]:
         """All loaded games."""

@@ -20,7 +20,7 @@ from artus_training.play.agent_moves import batch_of, view_of
 
 Check = Callable[[], object]
 """Called between parts of the work."""
-_HINTS = 31  # purpose of the seed stream
+_HINTS = 31  # purpose of a seed stream: the agent's choice for a hint
 
 
 def unchecked() -> None:
@@ -32,6 +32,7 @@ DEALS = 40
 CANDIDATES = 4
 """Maximum number of moves compared for a hint."""
 SHOWN = 3
+"""Maximum number of moves in a hint."""
 POSITIONS, DEALS_OF_POSITION = 40, 20
 """Review: number of positions with calculated chances, and games for each."""
 TURNS = 3
@@ -61,29 +62,39 @@ def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) 
 
     Args:
         game: The game.
-        actions: Legal ones: shape (C,).
+        actions: Legal actions, shape (C,).
         key: Seed of the deals.
         deals: Number of deals.
     """
     player = game.player
-    dealt = [game.redeal(player, int(seed)) for seed in seed_stream(key, deals, 0)]
-    states = np.concatenate([np.stack([each.state for each in dealt])] * len(actions))
-    chosen = np.repeat(np.asarray(actions, np.int64), deals)
-    wins, leads = ends(game, states, key, chosen)
+    redealt = [game.redeal(player, int(seed)) for seed in seed_stream(key, deals, 0)]
+    states = np.concatenate([np.stack([each.state for each in redealt])] * len(actions))
+    first_actions = np.repeat(np.asarray(actions, np.int64), deals)
+    wins, leads = play_to_end(game, states, key, first_actions)
     shape = len(actions), deals
-    won, led = (each[:, player].reshape(shape).mean(axis=1).tolist() for each in (wins, leads))
-    return [Prospect(game.move(action), *each) for action, *each in zip(actions, won, led, strict=True)]
+    mean_wins, mean_leads = (values[:, player].reshape(shape).mean(axis=1).tolist() for values in (wins, leads))
+    return [
+        Prospect(game.move(action), win, lead) for action, win, lead in zip(actions, mean_wins, mean_leads, strict=True)
+    ]
 
 
 def chances(game: Game, key: int) -> list[float]:
     """Each player's chance to win, from the information of the player to move."""
     states = np.stack([game.redeal(game.player, int(seed)).state for seed in seed_stream(key, DEALS_OF_POSITION, 0)])
-    wins, _ = ends(game, states, key)
+    wins, _ = play_to_end(game, states, key)
     return [float(chance) for chance in wins.mean(axis=0)]
 
 
-def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Play games to their end, after one action in each if `actions` is given.
+def play_to_end(
+    game: Game, states: np.ndarray, key: int, first_actions: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Play games of one variant to their end, from these states on.
+
+    Args:
+        game: A game of the variant.
+        states: Shape (N,).
+        key: Seed of the agents.
+        first_actions: The next action in each game, shape (N,); unless given, the agents choose it.
 
     Returns:
         Each player's share of the win, and their lead over the best other player: shapes (N, num_players), float64.
@@ -91,13 +102,13 @@ def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = 
     batch = batch_of(game, len(states), threads=1)
     batch.states[:] = states
     batch.refresh()
-    if actions is not None:
-        batch.step(actions)
+    if first_actions is not None:
+        batch.step(first_actions)
     agent_of_seat = np.zeros((len(states), game.num_players), np.int64)
     played = play_games(batch, [find_player(quick_agent(game))], agent_of_seat, seed_stream(key, len(states), 1))
     scores = played.scores.astype(np.float64)
-    others = [np.delete(scores, player, axis=1).max(axis=1) for player in range(game.num_players)]
-    return played.wins(), scores - np.stack(others, axis=1)
+    best_others = [np.delete(scores, player, axis=1).max(axis=1) for player in range(game.num_players)]
+    return played.wins(), scores - np.stack(best_others, axis=1)
 
 
 def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
@@ -106,7 +117,7 @@ def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
     Args:
         game: The game. It isn't changed.
         key: Seed of the deals.
-        check: Called now and then: an exception in it ends the search.
+        check: Called between parts of the work: an exception in it ends the work.
     """
     number = len(game.actions_played)
     view = view_of(batch_of(game, threads=1), game, seed_stream(key, number + 1, _HINTS)[-1:])
@@ -118,16 +129,16 @@ def advice(game: Game, view: View, key: int, check: Check = unchecked) -> list[P
     agent: Any = find_player(strength.strongest(game.definition, game.rules, game.num_players))
     best = int(agent.act(view)[0])
     check()
-    found = [each for each in promising(game, agent, view) if each != best][: CANDIDATES - 1]
+    alternatives = [action for action in promising(game, agent, view) if action != best][: CANDIDATES - 1]
     check()
-    first, *others = prospects(game, [best, *found], key)
-    others.sort(key=lambda each: (-round(each.wins, 2), -each.lead))
+    first, *others = prospects(game, [best, *alternatives], key)
+    others.sort(key=lambda prospect: (-round(prospect.wins, 2), -prospect.lead))
     return [first, *others][:SHOWN]
 
 
 def promising(game: Game, agent: Any, view: View) -> list[int]:
-    """Legal actions, most promising first: by a search's visits if the agent is `ismcts`, else by the network's
-    policy."""
+    """Legal actions, the most promising first: by visits of the search if the agent is `ismcts`, else by the network's
+    probabilities."""
     if hasattr(agent, "consider"):
         weights = agent.consider(view)[1][0]
     else:
@@ -143,7 +154,7 @@ class Lapse(NamedTuple):
     """A decision for which another move had a better expected result."""
 
     number: int
-    """Moves before it."""
+    """Number of moves before it."""
     played: Prospect
     better: Prospect
 
@@ -165,7 +176,7 @@ def review(
     """Analyse a finished game.
 
     Args:
-        games: Before the first move, and after each.
+        games: The game before the first move, and after each move.
         moves: (player, action) of each move.
         players: Players whose lapses are searched for.
         key: Seed of the deals.
@@ -173,36 +184,49 @@ def review(
     """
     last = len(games) - 1
     numbers = sorted({round(last * i / POSITIONS) for i in range(POSITIONS)} - {last})
-    found = []
+    position_chances = []
     for number in numbers:
         check()
-        found.append(chances(games[number], key + number))
+        position_chances.append(chances(games[number], key + number))
     if games[last].over:
-        wins = games[last].winners
-        found.append([(player in wins) / len(wins) for player in range(games[last].num_players)])
+        winners = games[last].winners
+        position_chances.append([(player in winners) / len(winners) for player in range(games[last].num_players)])
     else:  # ended by resignation: chances at that point
-        found.append(chances(games[last], key + last))
+        position_chances.append(chances(games[last], key + last))
     return Review(
-        [*numbers, last], found, [lapse(games, moves, player, numbers, found, key, check) for player in players]
+        [*numbers, last],
+        position_chances,
+        [lapse(games, moves, player, numbers, position_chances, key, check) for player in players],
     )
 
 
 def lapse(
     games: Sequence[Game], moves: Sequence[tuple[int, int]], player: int, numbers: Sequence[int],
-    found: Sequence[Sequence[float]], key: int, check: Check = unchecked,
+    position_chances: Sequence[Sequence[float]], key: int, check: Check = unchecked,
 ) -> Lapse | None:  # fmt: skip
-    """The worst lapse of a player, among the decisions with the largest drops of their chances."""
-    falls = np.interp(np.arange(len(games)), [*numbers, len(games) - 1], [each[player] for each in found])
-    own = [number for number, (who, _) in enumerate(moves) if who == player and len(games[number].legal_actions()) > 1]
-    own.sort(key=lambda number: falls[min(number + 2, len(games) - 1)] - falls[max(0, number - 1)])
+    """The worst lapse of a player, among the decisions with the largest drops of their chances; None if there is none.
+
+    Args:
+        games, moves, key, check: See `review`.
+        player: The player.
+        numbers: Number of moves before each position with calculated chances, without the last position.
+        position_chances: Each player's chances at each of these positions and the last one.
+    """
+    own_chances = np.interp(
+        np.arange(len(games)), [*numbers, len(games) - 1], [each[player] for each in position_chances]
+    )
+    decisions = [
+        number for number, (mover, _) in enumerate(moves) if mover == player and len(games[number].legal_actions()) > 1
+    ]
+    decisions.sort(key=lambda number: own_chances[min(number + 2, len(games) - 1)] - own_chances[max(0, number - 1)])
     lapses = []
-    for number in own[:TURNS]:
+    for number in decisions[:TURNS]:
         check()
         game, played = games[number], moves[number][1]
         agent: Agent = find_player(quick_agent(game))
         better = int(agent.act(view_of(batch_of(game, threads=1), game, seed_stream(key + number, 1, 2)))[0])
         if better != played:
-            was, other = prospects(game, [played, better], key + number)
-            lapses.append(Lapse(number, was, other))
-    worst = max(lapses, key=lambda each: each.better.wins - each.played.wins, default=None)
+            played_prospect, better_prospect = prospects(game, [played, better], key + number)
+            lapses.append(Lapse(number, played_prospect, better_prospect))
+    worst = max(lapses, key=lambda lapse: lapse.better.wins - lapse.played.wins, default=None)
     return worst if worst and worst.better.wins > worst.played.wins else None

@@ -33,28 +33,29 @@ LONGEST_MOVE = 100
 LONGEST_TROUBLE = 2000
 LONGEST_TITLE = 40
 """Characters of an agent's name that are shown; it may be a long command line."""
-NUMBER = len(" 12")
+NUMBER_LENGTH = len(" 12")
 """Length of the number that `unique` may append."""
 UNKNOWN = -1
+"""`Stored.turn` of files that don't say whose turn it is."""
 NOBODY = -1
-"""Player of moves that belong to no player, see `HostedGame.own_moves`."""
+"""Stands for the player of a substitute's move, see `HostedGame.own_moves`."""
 SUBSTITUTE = LEVELS["medium"]
 """Agent that plays on for people who have resigned: it needs no trained network."""
 
 
 class RefusedError(Exception):
-    """A request that can't be fulfilled. Nothing has changed; `status` is the HTTP status of the answer.
+    """A request that can't be fulfilled. It has changed nothing.
 
     Args:
-        status: See above.
-        why: Key of the reason's text, without `error.`; the text is in the language of the request.
+        status: HTTP status of the answer.
+        reason_key: Key of the reason's text, without `error.`; the text is in the language of the request.
         values: Values for the text.
     """
 
-    def __init__(self, status: int, why: str, **values: Any) -> None:
-        super().__init__(why)
+    def __init__(self, status: int, reason_key: str, **values: Any) -> None:
+        super().__init__(reason_key)
         self.status = status
-        self.message = Message(f"error.{why}", values)
+        self.message = Message(f"error.{reason_key}", values)
 
     def __str__(self) -> str:
         return str(self.message)
@@ -62,7 +63,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat at the table. A person has a secret, which is their link; an agent has its name for `find_agent`."""
+    """A seat at the table. A person has a secret, which is part of their link; an agent has a name for `find_agent`."""
 
     name: str
     agent: str | None = None
@@ -80,7 +81,7 @@ class Stored:
     next: str
     record: dict[str, Any]
     resigned: list[tuple[int, int]] = field(default_factory=list)
-    """Players who have resigned and the moves played before, in order."""
+    """(player, number of moves played before) of each resignation, in order."""
     hinted: list[int] = field(default_factory=list)
     """Players who have asked for a hint."""
     taken_back: Annotated[int, Meta(ge=0)] = 0
@@ -90,7 +91,7 @@ class Stored:
     turn: int | None = UNKNOWN
     """The player to move, None when the game is over; `UNKNOWN` in files of older versions."""
     revision: Annotated[int, Meta(ge=0)] = 0
-    """Number of times that the file was written: of two copies, the higher one is newer."""
+    """Number of times that the file was written: the newer of two copies has the larger number."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class HostedGame:
         record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
         logs: Log lines of each seat as shown when the moves were played, by language.
-        why: Why no agent can move, None if all is well. Not kept on disk.
+        failure: Why no agent can move, None if agents can. Not kept on disk.
         taken_back: Number of moves that have been taken back.
         agreed: People who want the last move to be taken back, including its player.
         resigned: Players who have resigned, with the number of moves played before, in order.
@@ -144,7 +145,7 @@ class HostedGame:
         self.key = key
         self.record_secret = record_secret
         self.next = next_name
-        self.why: Message | None = None
+        self.failure: Message | None = None
         self.taken_back = taken_back
         self.agreed = frozenset(agreed)
         self.revision = revision
@@ -214,8 +215,8 @@ class HostedGame:
 
     @property
     def trouble(self) -> str:
-        """Why no agent can move, in the current language; empty if all is well."""
-        return trouble(self.why)
+        """Why no agent can move, in the current language; empty if agents can."""
+        return trouble(self.failure)
 
     @property
     def names(self) -> list[str]:
@@ -244,11 +245,12 @@ class HostedGame:
     def places(self) -> list[int]:
         """Each player's place, 1 is the best. Players who have resigned come after all others, the first one last. If
         resignations ended the game, the others are ranked by their current standing."""
-        left, standing = [*self.resigned], self.game.outcomes
+        resigned, outcomes = [*self.resigned], self.game.outcomes
         ranks = [
-            (0, left.index(player)) if player in left else (1, standing[player]) for player in range(len(self.seats))
+            (0, resigned.index(player)) if player in resigned else (1, outcomes[player])
+            for player in range(len(self.seats))
         ]
-        return [1 + sum(other > own for other in ranks) for own in ranks]
+        return [1 + sum(other > rank for other in ranks) for rank in ranks]
 
     @property
     def own_moves(self) -> list[tuple[int, int]]:
@@ -275,9 +277,9 @@ class HostedGame:
 
         Args:
             player: Player at the seat.
-            number: Number of moves that they have seen: the move applies only to that position.
-            move: As text.
-            by_agent: Whether an agent plays it; it may replace a person after their resignation.
+            number: Number of moves that the player has seen: the move applies only to that position.
+            move: The move as text.
+            by_agent: Whether an agent plays the move; it may replace a person after their resignation.
 
         Raises:
             RefusedError: If it can't be played; nothing has changed.
@@ -327,7 +329,7 @@ class HostedGame:
         ]
         game = self.game
         try:
-            ended = datetime.fromtimestamp(self.store.changed(self.name), UTC).isoformat(timespec="seconds")
+            ended = datetime.fromtimestamp(self.store.time_written(self.name), UTC).isoformat(timespec="seconds")
             result = Result(RESULT_VERSION, game.definition.name, game.rules, ended, self.number, seats)
             self.store.write_result(self.name, result)
         except OSError as error:
@@ -338,13 +340,13 @@ class HostedGame:
         """Whether the last move was a person's, has revealed nothing hidden, and a person is to move."""
         if not self.number or self.over:
             return False
-        step, own = self.steps[-1], self.game.definition.browser
-        if own is None or not {step.player, self.game.player} <= {*self.playing}:
+        step, browser_part = self.steps[-1], self.game.definition.browser
+        if browser_part is None or not {step.player, self.game.player} <= {*self.playing}:
             return False
-        reveals = getattr(own, "reveals", None)
+        reveals = getattr(browser_part, "reveals", None)
         if reveals is None:
-            return bool(own.foreseeable(step.move))
-        before, after = (each.game.to_dict(step.player) for each in self.steps[-2:])
+            return bool(browser_part.foreseeable(step.move))
+        before, after = (self.steps[n].game.to_dict(step.player) for n in (-2, -1))
         return not reveals(before, step.move, after)
 
     def take_back(self, player: int, number: Any) -> None:
@@ -372,7 +374,7 @@ class HostedGame:
         self.notify()
 
     def check_turn(self, player: int, number: Any, by_agent: bool = False) -> None:
-        """Refuse requests for another position, from seats that aren't to move, and from people who have resigned."""
+        """Refuse requests for another position, out of turn, and from people who have resigned."""
         self.check_number(number)
         if player in self.resigned and not by_agent:
             raise RefusedError(409, "resigned")
@@ -420,13 +422,13 @@ class HostedGame:
 
     @contextmanager
     def _saved(self) -> Iterator[None]:
-        """Save what the block changes to disk; if that fails, undo it and refuse the request."""
-        before = [*self.steps], self.agreed, self.resigned, self.hinted, self.taken_back
+        """Save the changes made in a `with` block to disk; if that fails, undo them and refuse the request."""
+        earlier = [*self.steps], self.agreed, self.resigned, self.hinted, self.taken_back
         try:
             yield
             self.save()
         except OSError as error:
-            self.steps, self.agreed, self.resigned, self.hinted, self.taken_back = before
+            self.steps, self.agreed, self.resigned, self.hinted, self.taken_back = earlier
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
 
     def notify(self) -> None:
@@ -442,9 +444,9 @@ class HostedGame:
         return Step(game, self.game.player, action, self.game.move(action))
 
 
-def trouble(why: Message | None) -> str:
-    """Why no agent can move, in the current language; empty if all is well."""
-    return readable(str(why), LONGEST_TROUBLE) if why else ""
+def trouble(failure: Message | None) -> str:
+    """Why no agent can move, in the current language; empty if agents can."""
+    return readable(str(failure), LONGEST_TROUBLE) if failure else ""
 
 
 def read(name: str, content: bytes) -> tuple[Stored, Record]:
@@ -457,7 +459,7 @@ def read(name: str, content: bytes) -> tuple[Stored, Record]:
     if stored.version != VERSION:
         raise ValueError(f"it has version {stored.version}, not {VERSION}")
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", name):
-        raise ValueError("its name isn't one of a game's file")
+        raise ValueError("its name isn't valid for a game's file")
     seats = [checked_seat(seat) for seat in stored.seats]
     if all(seat.agent for seat in seats):
         raise ValueError("no person plays")
@@ -468,11 +470,11 @@ def read(name: str, content: bytes) -> tuple[Stored, Record]:
         raise ValueError("two of its links have the same secret")
     check_seed(stored.key)
     people = {player for player, seat in enumerate(seats) if seat.agent is None}
-    left = [player for player, _ in stored.resigned]
-    if len({*left}) < len(left) or not people.issuperset([*left, *stored.hinted, *stored.agreed]):
+    resigned = [player for player, _ in stored.resigned]
+    if len({*resigned}) < len(resigned) or not people.issuperset([*resigned, *stored.hinted, *stored.agreed]):
         raise ValueError(
             "only people resign, each once, ask for hints and take moves back: "
-            f"{shown([left, stored.hinted, stored.agreed])}"
+            f"{shown([resigned, stored.hinted, stored.agreed])}"
         )
     record = convert(stored.record, Record)
     if not all(0 <= number <= len(record.moves) for _, number in stored.resigned):
@@ -483,19 +485,19 @@ def read(name: str, content: bytes) -> tuple[Stored, Record]:
 
 
 def checked_seat(seat: Seat) -> Seat:
-    """A seat from a file, if the command line could have created it.
+    """Check a seat from a file, and make an agent's name safe to display.
 
     Raises:
-        ValueError: If it couldn't.
+        ValueError: If `HostedGame.save` can't have written it.
     """
     if seat.agent is None and (seat.secret is None or not SECRET.fullmatch(seat.secret)):
-        raise ValueError(f"the secret of {shown(seat.name)} is none: {shown(seat.secret)}")
+        raise ValueError(f"the secret of {shown(seat.name)} isn't valid: {shown(seat.secret)}")
     if seat.agent is not None and seat.secret is not None:
         raise ValueError(f"{shown(seat.name)} is an agent and has a secret")
     if seat.agent is not None and not fits(seat.agent, LONGEST_AGENT):
         raise ValueError(f"agents' names have 1 to {LONGEST_AGENT} printable letters, got {shown(seat.agent)}")
     if seat.agent is not None:
-        return replace(seat, name=readable(seat.name, LONGEST_TITLE + NUMBER))
-    if not fits(seat.name, LONGEST_NAME + NUMBER):
+        return replace(seat, name=readable(seat.name, LONGEST_TITLE + NUMBER_LENGTH))
+    if not fits(seat.name, LONGEST_NAME + NUMBER_LENGTH):
         raise ValueError(f"names have 1 to {LONGEST_NAME} printable letters, got {shown(seat.name)}")
     return seat

@@ -31,8 +31,8 @@ class Lobby:
         self.agents = AgentMoves(allowed)
         self.games = Games(store, self.agents.wake)
         cores = max(1, available_cores() // 2)
-        self.hints, self.reviews = Workers(cores, kept=64), Workers(cores, kept=64)
-        self.films = Workers(kept=16)
+        self.hints, self.reviews = Workers(cores, most_kept=64), Workers(cores, most_kept=64)
+        self.films = Workers(most_kept=16)
         self.helpers = Workers(2)  # for short tasks
         self.loaders = Workers(most_jobs=10_000)  # after a restart all pages send requests at once
         self.stopping = False
@@ -81,7 +81,7 @@ class Lobby:
         """Game and player of a seat's secret.
 
         Raises:
-            RefusedError: If it is unknown, or as in `find`.
+            RefusedError: If it is unknown, or its game can't be loaded.
         """
         if secret not in self.games.seats:
             raise RefusedError(404, "no-seat")
@@ -89,7 +89,7 @@ class Lobby:
         return await self.find(name), player
 
     async def at_seat_when_over(self, secret: str) -> tuple[HostedGame, int]:
-        """`at_seat` for what players may see of a finished game only."""
+        """Same as `at_seat`, but refuses games that aren't over."""
         hosted, player = await self.at_seat(secret)
         if not hosted.over:
             raise RefusedError(409, "not-over")
@@ -107,7 +107,7 @@ class Lobby:
         return (hosted,)
 
     async def of_host(self, secret: str) -> tuple[()]:
-        """Let only the person pass who runs the server.
+        """Refuse everybody but the person who runs the server.
 
         Raises:
             RefusedError: If it isn't their secret.
@@ -117,10 +117,10 @@ class Lobby:
         return ()
 
     def page_files(self, name: str) -> Files | None:
-        """The files of a game's own page, by the name of their folder; None if no game in the folder has them."""
+        """The files of a game's own page, by `Files.name`; None unless a game that uses them is in the folder."""
         game = name.rpartition("-")[0]
-        served = {entry.game for entry in [*self.games.entries.values()]}
-        files = files_of(find_game(game)) if game in served else None
+        served_games = {entry.game for entry in [*self.games.entries.values()]}
+        files = files_of(find_game(game)) if game in served_games else None
         return files if files and files.name == name else None
 
     # --- new games ---

@@ -1,4 +1,4 @@
-"""ASGI middleware of the server: safe headers, the language, allowed host names, the end of the server."""
+"""ASGI middleware of the server: safe headers, the language, allowed host names, answers when the server stops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADERS = {
 }
 
 
-class UntilStopped:
+class CancelledRequests:
     """Answers with 503 the requests that `Lobby.stop` cancels."""
 
     def __init__(self, app: Any, lobby: Lobby) -> None:
@@ -64,8 +64,8 @@ class OnlyThisMachine:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         app = self.app
         if scope["type"] == "http":
-            named = host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
-            if not loopback(named) and named not in self.hosts:
+            requested_host = host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
+            if not loopback(requested_host) and requested_host not in self.hosts:
                 app = JSONResponse({"error": say("error.host")}, 421)
         await app(scope, receive, send)
 
@@ -77,7 +77,7 @@ def host_name(header: str) -> str:
 
 
 def loopback(host: str) -> bool:
-    """Whether a name or address is a loopback one, which no other machine can reach."""
+    """Whether a host name or address is a loopback address, which no other machine can reach."""
     host = host.lower().removesuffix(".")
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -85,7 +85,7 @@ def loopback(host: str) -> bool:
         return host == "localhost"
 
 
-class Speaking:
+class RequestLanguage:
     """Sets the language of each request: the reader's choice on a page, else the browser's preference.
 
     The choice is stored in a cookie, so that it applies to all requests of a page.

@@ -13,11 +13,11 @@ from artus_training.play.texts import say
 from artus_training.templates import templates_in
 
 PAGE = Path(__file__).parent / "page"
-BY_THE_SERVER = ("error.", "placing.", "trouble.", "warning.")
+SERVER_ONLY = ("error.", "placing.", "trouble.", "warning.")
 """Key prefixes of texts that only the server uses: pages don't include them."""
-ELSEWHERE = {
-    "seat.html": (*BY_THE_SERVER, "front.", "host.", "level.", "played.", "start."),
-    "host.html": (*BY_THE_SERVER, "front.", "played."),
+LEFT_OUT = {
+    "seat.html": (*SERVER_ONLY, "front.", "host.", "level.", "played.", "start."),
+    "host.html": (*SERVER_ONLY, "front.", "played."),
 }
 """Key prefixes that a page doesn't include."""
 PYTHON = (".py", ".pyc")
@@ -38,7 +38,7 @@ class Files:
     Attributes:
         contents: Contents of the files, by path within the folder.
         version: Hash of `contents`.
-        name: Name of a game's folder in addresses, a subfolder of the play page's own; "" for the latter.
+        name: Name of the folder in addresses, relative to the play page's folder; "" for the play page's folder itself.
     """
 
     def __init__(self, folder: Path, game: str = "") -> None:
@@ -83,7 +83,7 @@ _TEMPLATES = templates_in(PAGE)
 
 def page(name: str, **values: Any) -> str:
     """A page in the current language, with texts for its scripts; `values` are for its template."""
-    texts = say.without(*ELSEWHERE.get(name, BY_THE_SERVER))
+    texts = say.without(*LEFT_OUT.get(name, SERVER_ONLY))
     return _TEMPLATES.get_template(name).render(
         values, say=say, texts=texts, language=language(), languages=LANGUAGES, static=static()
     )

@@ -39,15 +39,15 @@ def look(name: str) -> str:
 
 def unique(names: Sequence[str]) -> list[str]:
     """Append a number to each name that looks like an earlier one: the smallest from 2 on that makes it unique."""
-    final: list[str] = []
-    earlier: set[str] = set()
-    taken = set(map(look, names))
+    final_names: list[str] = []
+    earlier_looks: set[str] = set()
+    taken_looks = set(map(look, names))
     for name in names:
         distinct = name
-        if look(name) in earlier:
+        if look(name) in earlier_looks:
             numbered = (say("level.numbered", name=name, number=number) for number in count(2))
-            distinct = next(each for each in numbered if look(each) not in taken)
-            taken.add(look(distinct))
-        earlier.add(look(name))
-        final.append(distinct)
-    return final
+            distinct = next(candidate for candidate in numbered if look(candidate) not in taken_looks)
+            taken_looks.add(look(distinct))
+        earlier_looks.add(look(name))
+        final_names.append(distinct)
+    return final_names

@@ -7,15 +7,15 @@ are JSON; a refused request gets a 4xx status with `{"error": reason}` and chang
     GET  /api/SECRET                 players, appearance, the log, the seat's current view
     GET  /api/SECRET/events          the seat's view after each further move, as server-sent events; in between `alive`
     POST /api/SECRET/preview         {"number": .., "move": ..}: the effect of a move
-    POST /api/SECRET/move            the same: play it
+    POST /api/SECRET/move            {"number": .., "move": ..}: play a move
     POST /api/SECRET/hint            {"number": ..}: the best moves and their expected results
     GET  /api/SECRET/review          analysis of a finished game: chances to win, and the worst lapse
     GET  /api/SECRET/at/NUMBER       the seat's view of a finished game after NUMBER moves
-    POST /api/SECRET/undo            {"number": ..}: take back the last move, or agree to that
+    POST /api/SECRET/undo            {"number": ..}: ask to take back the last move, or agree to it
     POST /api/SECRET/resign          give the game up
     GET  /api/SECRET/placement       the person's placement among the agents, in words, once the game is over
     POST /api/SECRET/again           another game with the same players, once this one is over
-    GET  /api/SECRET/next            the seat's link in that game
+    GET  /api/SECRET/next            the seat's link in the game dealt by `again`
     GET  /api/SECRET/lessons         the rules in a few pictures
     GET  /static/VERSION/FILE        scripts and styles, cached permanently: VERSION is a hash of the contents
     GET  /static/VERSION/GAME/FILE   files of a game; GAME contains a hash, too
@@ -53,7 +53,7 @@ from artus_training.play import agent_moves, forecast, placements, start_page, s
 from artus_training.play.folder import Entry
 from artus_training.play.hosted import HostedGame, RefusedError
 from artus_training.play.lobby import Lobby, same_seats
-from artus_training.play.middleware import OnlyThisMachine, SafeHeaders, Speaking, UntilStopped
+from artus_training.play.middleware import CancelledRequests, OnlyThisMachine, RequestLanguage, SafeHeaders
 from artus_training.play.pages import files_of, own_files, page
 from artus_training.play.texts import say
 from artus_training.replays import film
@@ -88,32 +88,33 @@ class Endpoints:
     def routes(self) -> list[Route]:
         """All addresses with their handlers."""
         lobby = self.lobby
-        seat, ended, record, host = lobby.at_seat, lobby.at_seat_when_over, lobby.of_record, lobby.of_host
+        find_seat, find_ended_seat = lobby.at_seat, lobby.at_seat_when_over
+        find_record, check_host = lobby.of_record, lobby.of_host
         return [
             Route("/", self.front),
-            get("/seat/{secret}", seat, self.seat),
-            get("/host/{secret}", host, self.host),
-            get("/api/host/{secret}", host, self.games),
-            get("/api/host/{secret}/choices", host, self.choices),
-            post("/api/host/{secret}/person", host, self.person, "game", "rules", "players", "name"),
-            get("/api/host/{secret}/{game}.svg", host, self.picture),
-            post("/api/host/{secret}/new", host, self.deal, "game", "rules", "seats"),
-            post("/api/host/{secret}/again", host, self.deal_again, "name"),
-            get("/api/{secret}", seat, self.state),
+            get("/seat/{secret}", find_seat, self.seat),
+            get("/host/{secret}", check_host, self.host),
+            get("/api/host/{secret}", check_host, self.games),
+            get("/api/host/{secret}/choices", check_host, self.choices),
+            post("/api/host/{secret}/person", check_host, self.person, "game", "rules", "players", "name"),
+            get("/api/host/{secret}/{game}.svg", check_host, self.picture),
+            post("/api/host/{secret}/new", check_host, self.deal, "game", "rules", "seats"),
+            post("/api/host/{secret}/again", check_host, self.deal_again, "name"),
+            get("/api/{secret}", find_seat, self.state),
             Route("/api/{secret}/events", self.events),
-            post("/api/{secret}/preview", seat, self.preview, "number", "move"),
-            post("/api/{secret}/move", seat, self.move, "number", "move"),
-            post("/api/{secret}/hint", seat, self.hint, "number"),
-            post("/api/{secret}/undo", seat, self.undo, "number"),
-            post("/api/{secret}/resign", seat, self.resign),
-            get("/api/{secret}/placement", ended, self.placement),
-            post("/api/{secret}/again", seat, self.again),
-            get("/api/{secret}/review", ended, self.review),
-            get("/api/{secret}/at/{number:int}", ended, self.look_back),
-            get("/api/{secret}/lessons", seat, self.lessons),
-            get("/api/{secret}/next", seat, self.following),
-            get("/record/{secret}.jsonl", record, self.record),
-            get("/film/{secret}.html", record, self.film),
+            post("/api/{secret}/preview", find_seat, self.preview, "number", "move"),
+            post("/api/{secret}/move", find_seat, self.move, "number", "move"),
+            post("/api/{secret}/hint", find_seat, self.hint, "number"),
+            post("/api/{secret}/undo", find_seat, self.undo, "number"),
+            post("/api/{secret}/resign", find_seat, self.resign),
+            get("/api/{secret}/placement", find_ended_seat, self.placement),
+            post("/api/{secret}/again", find_seat, self.again),
+            get("/api/{secret}/review", find_ended_seat, self.review),
+            get("/api/{secret}/at/{number:int}", find_ended_seat, self.look_back),
+            get("/api/{secret}/lessons", find_seat, self.lessons),
+            get("/api/{secret}/next", find_seat, self.following),
+            get("/record/{secret}.jsonl", find_record, self.record),
+            get("/film/{secret}.html", find_record, self.film),
             Route("/static/{version}/{file}", self.file),
             Route("/static/{version}/{game}/{file:path}", self.file),
         ]
@@ -130,8 +131,8 @@ class Endpoints:
 
     async def events(self, request: Request) -> Response:
         hosted, player = await unless_gone(request, self.lobby.at_seat(request.path_params["secret"]))
-        given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
-        after = int(given) if given.isdecimal() and len(given) < 10 else -1
+        last_event = request.headers.get("last-event-id") or request.query_params.get("after") or ""
+        after = int(last_event) if last_event.isdecimal() and len(last_event) < 10 else -1
         unbuffered = {"X-Accel-Buffering": "no"}  # else nginx delays events until its buffer is full
         return StreamingResponse(
             stream(self.lobby, hosted, player, after), headers=unbuffered, media_type="text/event-stream"
@@ -151,13 +152,13 @@ class Endpoints:
         game, key = hosted.game, hosted.key
         position = hosted.name, hosted.number, game.state.tobytes()
         secret = hosted.seats[player].secret
-        found = await self.lobby.hints.do(position, lambda check: forecast.hint(game, key, check), secret)
+        prospects = await self.lobby.hints.do(position, lambda check: forecast.hint(game, key, check), secret)
         moves = []
-        for each in found:
-            action = game.action(each.move)
-            about = view.described(game, action, hosted.names)
-            why = view.reasons(game, action, hosted.names)
-            moves.append({**about, "wins": each.wins, "lead": each.lead, "reasons": why})
+        for prospect in prospects:
+            action = game.action(prospect.move)
+            description = view.described(game, action, hosted.names)
+            reasons = view.reasons(game, action, hosted.names)
+            moves.append({**description, "wins": prospect.wins, "lead": prospect.lead, "reasons": reasons})
         agent = strength.strongest(game.definition, game.rules, game.num_players)
         return {"number": number, "agent": agent, "games": forecast.DEALS, "moves": moves}
 
@@ -181,22 +182,24 @@ class Endpoints:
     async def lessons(self, hosted: HostedGame, player: int) -> dict[str, Any]:
         game = hosted.game
         key = "lessons", game.definition.name, game.rules, game.num_players
-        return {"pages": await self._help(key, lambda: tutorial.pages(game.definition, game.rules, game.components))}
+        return {
+            "pages": await self._in_thread(key, lambda: tutorial.pages(game.definition, game.rules, game.components))
+        }
 
     # --- a finished game ---
 
     async def placement(self, hosted: HostedGame, player: int) -> dict[str, Any]:
         key = "placement", hosted.name, player
-        return {"lines": await self._help(key, lambda: placements.after_game(hosted, player))}
+        return {"lines": await self._in_thread(key, lambda: placements.after_game(hosted, player))}
 
     async def review(self, hosted: HostedGame, player: int) -> dict[str, Any]:
         games, moves = [step.game for step in hosted.steps], hosted.own_moves
-        found = await self.lobby.reviews.do(
+        analysis = await self.lobby.reviews.do(
             hosted.name,
             lambda check: forecast.review(games, moves, hosted.people, hosted.key, check),
             hosted.seats[player].secret,
         )
-        return view.review(hosted, player, found)
+        return view.review(hosted, player, analysis)
 
     async def look_back(self, hosted: HostedGame, player: int, number: int) -> dict[str, Any]:
         if number > hosted.number:
@@ -209,9 +212,9 @@ class Endpoints:
 
     async def film(self, hosted: HostedGame) -> Response:
         key = hosted.name, language()
-        shown = await self.lobby.films.do(key, lambda check: film.page_of(hosted.record(), check=check))
+        html = await self.lobby.films.do(key, lambda check: film.page_of(hosted.record(), check=check))
         name = f"{hosted.game.definition.name}-{hosted.name}.html"
-        return HTMLResponse(shown, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+        return HTMLResponse(html, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     # --- the person who runs the server ---
 
@@ -223,22 +226,22 @@ class Endpoints:
         return {"games": games, "warnings": [*map(str, self.lobby.games.notices)]}
 
     async def choices(self) -> dict[str, Any]:
-        return {"games": await self._help(("choices",), start_page.choices)}
+        return {"games": await self._in_thread(("choices",), start_page.choices)}
 
-    async def person(self, **asked: Any) -> dict[str, Any]:
-        name, variant = start_page.read_person(asked)
+    async def person(self, **request: Any) -> dict[str, Any]:
+        name, variant = start_page.read_person(request)
         key = "person", name, variant
-        return {"lines": await self._help(key, lambda: placements.before_game(self.lobby.store, name, variant))}
+        return {"lines": await self._in_thread(key, lambda: placements.before_game(self.lobby.store, name, variant))}
 
     async def picture(self, game: str) -> Response:
         if game not in game_names():
             raise RefusedError(404, "no-game")
-        drawn = await self._help(("picture", game), lambda: start_page.picture(game))
-        return Response(drawn, media_type="image/svg+xml")
+        svg = await self._in_thread(("picture", game), lambda: start_page.picture(game))
+        return Response(svg, media_type="image/svg+xml")
 
-    async def deal(self, **asked: Any) -> dict[str, Any]:
-        game, rules, seats = start_page.read(asked)
-        await self._help(("warm up", game.name), lambda: agent_moves.warm_up(game.name))
+    async def deal(self, **request: Any) -> dict[str, Any]:
+        game, rules, seats = start_page.read(request)
+        await self._in_thread(("warm up", game.name), lambda: agent_moves.warm_up(game.name))
         return listed(Entry.of(self.lobby.deal(game.name, rules, seats)))
 
     async def deal_again(self, name: Any) -> dict[str, Any]:
@@ -253,44 +256,45 @@ class Endpoints:
         return HTMLResponse(page("front.html"))
 
     async def file(self, request: Request) -> Response:
-        asked, own = request.path_params, own_files()
-        files = self.lobby.page_files(asked["game"]) if "game" in asked else own
-        if files is None or asked["version"] != own.version or asked["file"] not in files.contents:
+        address, page_files = request.path_params, own_files()
+        files = self.lobby.page_files(address["game"]) if "game" in address else page_files
+        if files is None or address["version"] != page_files.version or address["file"] not in files.contents:
             raise HTTPException(404)
         headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'W/"{files.version}"'}
         if headers["ETag"] in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        return Response(files.contents[asked["file"]], media_type=files.type_of(asked["file"]), headers=headers)
+        return Response(files.contents[address["file"]], media_type=files.type_of(address["file"]), headers=headers)
 
-    async def _help(self, key: tuple[Any, ...], work: Callable[[], T]) -> T:
-        """Run a short task in a thread and return its result; see `Workers.do`."""
+    async def _in_thread(self, key: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """Run `work` in a thread and return its result, see `Workers.do`; `key` identifies the task."""
         return await self.lobby.helpers.do((*key, language()), lambda check: work())
 
 
 Handler = Callable[..., Coroutine[Any, Any, Response | dict[str, Any]]]
 Find = Callable[[str], Coroutine[Any, Any, tuple[Any, ...]]]
-"""Returns the first arguments of a handler for the secret in an address."""
+"""Looks up the secret in an address. Returns the first arguments of the handler, such as game and player."""
 
 
 def endpoint(find: Find, handler: Handler, *keys: str) -> Callable[[Request], Awaitable[Response]]:
-    """A handler as Starlette calls it.
+    """Turn a handler into a function of a request, as Starlette needs it.
 
     Args:
         find: See `Find`.
-        handler: It also gets the other parts of the address by name, and the keys of the body.
-        keys: See above.
+        handler: Called with what `find` returns, and with the other parts of the address and the values of the body by
+            name.
+        keys: Keys of the body, a JSON object; only for POST.
     """
 
     async def answer(request: Request) -> Response:
         values = {**request.path_params}
-        finding = find(values.pop("secret"))
+        lookup = find(values.pop("secret"))
         if request.method == "POST":
-            found = await finding
+            first_arguments = await lookup
             values |= await body(request, *keys)
         else:
-            found = await unless_gone(request, finding)
-        answered = await unless_gone(request, handler(*found, **values))
-        return answered if isinstance(answered, Response) else JSONResponse(answered)
+            first_arguments = await unless_gone(request, lookup)
+        result = await unless_gone(request, handler(*first_arguments, **values))
+        return result if isinstance(result, Response) else JSONResponse(result)
 
     return answer
 
@@ -310,7 +314,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
 
     Args:
         lobby: The games.
-        local: Whether it answers only to this machine's own names and to `hosts`.
+        local: Whether to refuse requests for host names other than this machine's own and `hosts`.
         hosts: Further host names to answer to, such as a proxy's; normalized by `host_name`.
     """
 
@@ -337,34 +341,34 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION)  # leaves event streams as they are
     if local:
         app.add_middleware(OnlyThisMachine, hosts=hosts)
-    app.add_middleware(Speaking)
+    app.add_middleware(RequestLanguage)
     app.add_middleware(SafeHeaders)
-    app.add_middleware(UntilStopped, lobby=lobby)
+    app.add_middleware(CancelledRequests, lobby=lobby)
     return app
 
 
 async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> AsyncIterator[str]:
     """A seat's view after each move beyond number `after`, as server-sent events, until the server stops.
 
-    A seat has at most `MOST_STREAMS` at a time: beyond that the oldest streams end, which may have no reader any more.
+    A seat has at most `MOST_STREAMS` at a time. If there are more, the oldest ones end: perhaps nobody reads them.
     """
-    mark, listening = object(), lobby.listening.setdefault((hosted.name, player), [])
-    listening.append(mark)
-    if len(listening) > MOST_STREAMS:
+    stream_id, open_streams = object(), lobby.listening.setdefault((hosted.name, player), [])
+    open_streams.append(stream_id)
+    if len(open_streams) > MOST_STREAMS:
         hosted.notify()
     try:
         yield "retry: 1000\n\n"
-        sent: Any = (after, "", "", 0, frozenset(), 0) if after == hosted.number else None
-        while not lobby.stopping and mark in listening[-MOST_STREAMS:]:
+        last_sent: Any = (after, "", "", 0, frozenset(), 0) if after == hosted.number else None
+        while not lobby.stopping and stream_id in open_streams[-MOST_STREAMS:]:
             changed, now = hosted.changed, hosted.number
-            fits = 0 <= after <= now <= after + MOST_STEPS
-            for number in range(after + 1, now) if fits else ():
+            few_missed = 0 <= after <= now <= after + MOST_STEPS
+            for number in range(after + 1, now) if few_missed else ():
                 yield event(number, view.seen(hosted, player, number))
                 await asyncio.sleep(0)  # let other tasks run: missed steps come all at once
             after = now
-            present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed, len(hosted.resigned))
-            if sent != present:
-                sent = present
+            current = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed, len(hosted.resigned))
+            if last_sent != current:
+                last_sent = current
                 yield event(now, view.seen(hosted, player, now))
                 continue
             yield f"event: alive\ndata: {1000 * HEARTBEAT:.0f}\n\n"
@@ -372,7 +376,7 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
                 async with asyncio.timeout(HEARTBEAT):
                     await changed.wait()
     finally:
-        listening.remove(mark)
+        open_streams.remove(stream_id)
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -382,19 +386,19 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
         ClientDisconnect: If the client disconnects first.
     """
 
-    async def hung_up() -> None:
+    async def disconnection() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(hung_up())
+    task, disconnected = asyncio.ensure_future(work), asyncio.ensure_future(disconnection())
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
+        await asyncio.wait({task, disconnected}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
             raise ClientDisconnect
-        return working.result()
+        return task.result()
     finally:
-        working.cancel()
-        leaving.cancel()
+        task.cancel()
+        disconnected.cancel()
 
 
 async def body(request: Request, *keys: str) -> dict[str, Any]:
@@ -415,12 +419,12 @@ async def body(request: Request, *keys: str) -> dict[str, Any]:
     except TimeoutError:
         raise RefusedError(408, "slow", seconds=f"{BODY_SECONDS:g}") from None
     try:
-        asked = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
         raise RefusedError(400, "json") from None
-    if not isinstance(asked, dict) or set(asked) != set(keys):
+    if not isinstance(content, dict) or set(content) != set(keys):
         raise RefusedError(400, "keys", keys=", ".join(keys) or say("error.no-keys"))
-    return asked
+    return content
 
 
 def event(number: int, data: dict[str, Any]) -> str:
@@ -460,7 +464,8 @@ def listen(host: str, port: int) -> socket.socket:
         OSError: If it can't listen there.
     """
     listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    # Connections inherit it. Otherwise the second part of an answer waits for the first one's acknowledgement.
+    # Accepted connections inherit this option. Without it, the second packet of an answer waits until the client has
+    # acknowledged the first one.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -470,7 +475,7 @@ class Server(uvicorn.Server):
 
     Args:
         lobby: The games.
-        local: Whether it answers only to this machine's own names and to `hosts`.
+        local: Whether to refuse requests for host names other than this machine's own and `hosts`.
         hosts: Host names of a proxy in front of it.
     """
 

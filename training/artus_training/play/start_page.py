@@ -63,7 +63,7 @@ def picture(name: str) -> str:
 
 
 @cache
-def _picture(name: str, spoken: str) -> str:
+def _picture(name: str, current_language: str) -> str:
     definition = find_game(name)
     players = min(max(3, definition.min_players), definition.max_players)
     game, rng = Game(None, players, 0, game=definition), random.Random(0)
@@ -74,18 +74,19 @@ def _picture(name: str, spoken: str) -> str:
     return view.picture(game, game.player, [say("start.letter", letter=letter) for letter in "ABCDEF"[:players]])
 
 
-def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
+def read(request: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
     """Game, rule set and seats of a request from the start page.
 
     Raises:
         RefusedError: If they don't fit together.
     """
-    game, rules, given = checked_game(asked["game"]), asked["rules"], asked["seats"]
-    if not isinstance(given, list) or not all(isinstance(seat, dict) and len(seat) == 1 for seat in given):
-        raise RefusedError(400, "seats", got=shown(given))
-    check_variant(game, rules, len(given))
-    agents = levels(game, rules, len(given))
-    holders = [_holder(seat, agents) for seat in given]
+    game, rules, requested_seats = checked_game(request["game"]), request["rules"], request["seats"]
+    if not isinstance(requested_seats, list) or not all(isinstance(s, dict) and len(s) == 1 for s in requested_seats):
+        raise RefusedError(400, "seats", got=shown(requested_seats))
+    num_players = len(requested_seats)
+    check_variant(game, rules, num_players)
+    agents = levels(game, rules, num_players)
+    holders = [_holder(seat, agents) for seat in requested_seats]
     if all(agent for _, agent in holders):
         raise RefusedError(400, "person")
     names = unique([name for name, _ in holders])
@@ -96,15 +97,15 @@ def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
     )
 
 
-def read_person(asked: dict[str, Any]) -> tuple[str, Variant]:
+def read_person(request: dict[str, Any]) -> tuple[str, Variant]:
     """Name and variant of a request from the start page.
 
     Raises:
         RefusedError: If there is no such variant, or the name isn't allowed.
     """
-    game, players = checked_game(asked["game"]), asked["players"]
-    rules = check_variant(game, asked["rules"], players)
-    return checked_name(asked["name"]), (game.name, rules, players)
+    game, players = checked_game(request["game"]), request["players"]
+    rules = check_variant(game, request["rules"], players)
+    return checked_name(request["name"]), (game.name, rules, players)
 
 
 def checked_game(name: Any) -> Definition:

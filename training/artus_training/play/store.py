@@ -26,6 +26,7 @@ VERSION = 1
 LARGEST = 10_000_000
 """Maximum bytes of a game's file; real ones have a few thousand."""
 HOST = "host.secret"
+"""File with the secret of the page that lists the games."""
 SECRET = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
@@ -72,7 +73,7 @@ class Store:
         """Results of all games, the oldest first. Unreadable files are reported on stderr and left alone."""
         return people.read_results(self.folder, left_alone)
 
-    def changed(self, name: str) -> float:
+    def time_written(self, name: str) -> float:
         """When a game's file was last written, in seconds since 1970.
 
         Raises:
@@ -94,13 +95,13 @@ class Store:
         path = self.folder / HOST
         if path.is_file():
             with path.open(encoding="ascii", errors="replace") as file:
-                kept = file.read(100).strip()
-            if SECRET.fullmatch(kept):
-                return kept
+                secret = file.read(100).strip()
+            if SECRET.fullmatch(secret):
+                return secret
             warn(f"{readable(str(path), 1000)} holds no secret: the page with all games gets a new link")
-        fresh = new_secret()
-        self._write(HOST, f"{fresh}\n")
-        return fresh
+        secret = new_secret()
+        self._write(HOST, f"{secret}\n")
+        return secret
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name

@@ -40,7 +40,7 @@ def texts_of(definition: Definition) -> Texts:
 
 
 def texts_of_script(definition: Definition) -> dict[str, Entry]:
-    """Texts for a game's script."""
+    """A game's texts that its script needs."""
     return texts_of(definition).without(*NOT_IN_SCRIPTS)
 
 
@@ -79,7 +79,7 @@ def rules_of(definition: Definition, rules: str) -> str:
     return rules_name(definition, rules) if len(definition.rules) > 1 else ""
 
 
-def readable(text: str, most: int) -> str:
-    """External text for display: one line, printable, at most `most` characters."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in text[: most + 1])
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def readable(text: str, max_length: int) -> str:
+    """External text for display: one line, printable, at most `max_length` characters."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in text[: max_length + 1])
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"

@@ -22,39 +22,42 @@ class Example(NamedTuple):
     after: dict[str, Any]
 
 
-Holds = Callable[[dict[str, Any], str, dict[str, Any]], bool]
-"""Whether a move shows a topic, from the positions before and after it."""
-_found: dict[tuple[Any, ...], Example] = {}
+ShowsTopic = Callable[[dict[str, Any], str, dict[str, Any]], bool]
+"""Whether a move shows a topic: called with the position before it, the move, and the position after it."""
+_examples: dict[tuple[Any, ...], Example] = {}
 
 
 def pages(definition: Definition, rules: str, components: Any) -> list[dict[str, Any]]:
     """A page for each topic of a variant; empty if the game has no topics.
 
-    Each has the texts `help.TOPIC.title` and `help.TOPIC`, a move that shows the topic, drawn without hands, and the
-    place on the board that the page's script highlights. Moves are searched once.
+    Returns:
+        For each page its `title` and `text` (the game's texts `help.TOPIC.title` and `help.TOPIC`), a `picture` (SVG,
+        without hands) after a move that shows the topic, and `where`, the place that the page's script highlights in
+        it. The move is searched only at the first call.
     """
-    own: Any = definition.browser
-    if not hasattr(own, "tutorial"):
+    browser_part: Any = definition.browser
+    if not hasattr(browser_part, "tutorial"):
         return []
     assert definition.picture is not None
-    say, made = texts_of(definition), []
-    num_players, topics = own.tutorial(rules, components)
-    for topic, holds in topics.items():
+    say, help_pages = texts_of(definition), []
+    num_players, topics = browser_part.tutorial(rules, components)
+    for topic, shows_topic in topics.items():
         key = definition.name, rules, num_players, topic, components
-        if key not in _found:
-            _found[key] = example(definition, rules, num_players, holds, components)
-        before, move, after = _found[key]
-        drawn = definition.picture(after, components, before=before, move=move, layout="table")
-        at = own.where(before, move, after, components) if hasattr(own, "where") else None
-        made.append({"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}"), "picture": drawn, "where": at})
-    return made
+        if key not in _examples:
+            _examples[key] = example(definition, rules, num_players, shows_topic, components)
+        before, move, after = _examples[key]
+        drawing = definition.picture(after, components, before=before, move=move, layout="table")
+        where = browser_part.where(before, move, after, components) if hasattr(browser_part, "where") else None
+        texts = {"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}")}
+        help_pages.append({**texts, "picture": drawing, "where": where})
+    return help_pages
 
 
-def example(definition: Definition, rules: str, num_players: int, holds: Holds, components: Any) -> Example:
-    """The first move for which `holds` is true, always the same one.
+def example(definition: Definition, rules: str, num_players: int, shows_topic: ShowsTopic, components: Any) -> Example:
+    """The first move of random games for which `shows_topic` is true. The games have fixed seeds.
 
     Raises:
-        ValueError: If there is none in `MOST_GAMES` games.
+        ValueError: If no move of `MOST_GAMES` games shows the topic.
     """
     for seed in range(MOST_GAMES):
         game = Game(rules, num_players, seed, game=definition, components=components)
@@ -63,6 +66,6 @@ def example(definition: Definition, rules: str, num_players: int, holds: Holds, 
             player, before, move = game.player, game.to_dict(game.player), rng.choice(game.moves())
             game.play(move)
             found = Example(before, move, game.to_dict(player))
-            if holds(*found):
+            if shows_topic(*found):
                 return found
-    raise ValueError(f"{definition.name}: no move of {MOST_GAMES} random games will do")
+    raise ValueError(f"{definition.name}: no move of {MOST_GAMES} random games shows the topic")

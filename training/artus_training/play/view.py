@@ -26,13 +26,13 @@ MOST_REASONS = 2
 
 
 def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
-    """Constant data of a game (players, appearance), and the log."""
+    """Data of a game that never change (players, appearance), and the log."""
     game, definition = hosted.game, hosted.game.definition
-    own = definition.browser
-    looks = own.setup(game.rules, game.num_players, game.components) if own else {}
-    badges = looks.pop("badges", None) or [badge(number) for number in range(game.num_players)]
+    browser_part = definition.browser
+    appearance = browser_part.setup(game.rules, game.num_players, game.components) if browser_part else {}
+    badges = appearance.pop("badges", None) or [badge(number) for number in range(game.num_players)]
     return {
-        **looks,
+        **appearance,
         "you": player,
         "game": definition.name,
         "title": texts.title_of(definition),
@@ -41,7 +41,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "rules": texts.rules_of(definition, game.rules),
         "script": files.address("page.js") if (files := files_of(definition)) else None,
         "worded": definition.sentences is not None,
-        "lessons": hasattr(own, "tutorial"),
+        "lessons": hasattr(browser_part, "tutorial"),
         "substitute": SUBSTITUTE,
         "strongest": strength.strongest(definition, game.rules, game.num_players),
         "players": [
@@ -54,11 +54,11 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
 
 def badge(player: int) -> str:
     """A player's badge as an `<svg>`, for a game without its own."""
-    look = BADGES[player]
+    style = BADGES[player]
     return (
-        f'<svg viewBox="-26 -26 52 52"><path d="{look.outline}" fill="{look.colour}" stroke="currentColor" '
-        f'stroke-width="1.8" stroke-linejoin="round"/><text y="{look.middle + 8.6:g}" font-size="24" '
-        f'font-weight="700" text-anchor="middle" fill="{look.ink}">{letter_of(player)}</text></svg>'
+        f'<svg viewBox="-26 -26 52 52"><path d="{style.outline}" fill="{style.colour}" stroke="currentColor" '
+        f'stroke-width="1.8" stroke-linejoin="round"/><text y="{style.middle + 8.6:g}" font-size="24" '
+        f'font-weight="700" text-anchor="middle" fill="{style.ink}">{letter_of(player)}</text></svg>'
     )
 
 
@@ -74,16 +74,16 @@ def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[st
 def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
     before, step, present = hosted.steps[number - 1].game, hosted.steps[number], hosted.steps[now].game
     seen, points = seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
-    own = before.definition.sentences
-    if own is None or seen is None:
-        text = played(seen, points)
+    sentences = before.definition.sentences
+    if sentences is None or seen is None:
+        text = plain_sentence(seen, points)
     else:
-        known = before.to_dict(player), seen, step.game.to_dict(player)
-        text = own.played(*known, player, hosted.names, before.components)
+        player_view = before.to_dict(player), seen, step.game.to_dict(player)
+        text = sentences.played(*player_view, player, hosted.names, before.components)
     entry = {"player": step.player, "move": seen, "text": text, "points": points}
-    point = getattr(before.definition.browser, "where", None)
-    if point is not None and seen is not None:
-        entry["where"] = point(before.to_dict(player), seen, step.game.to_dict(player), before.components)
+    where = getattr(before.definition.browser, "where", None)
+    if where is not None and seen is not None:
+        entry["where"] = where(before.to_dict(player), seen, step.game.to_dict(player), before.components)
     return entry
 
 
@@ -91,20 +91,21 @@ def seen_move(game: Game, action: int, viewer: int, now: Game | None = None) -> 
     """The visible part of an action of the player to move, as text for a viewer; None if they only see that a choice
     was made.
 
-    With `now`, the same game at a later point: a move counts as visible if it has been revealed since. All texts and
-    pictures of moves, in the log, in the stream or in a picture, come from here.
+    With `now`, the same game at a later point, a move also counts as visible if it has been revealed since. All texts
+    and pictures of moves, in the log, in the stream or in a picture, come from here.
     """
     return game.move(action) if game.is_seen(action, viewer, now) else None
 
 
-def played(move: str | None, points: int) -> str:
-    """A player's move, to be read after their name, for a game without sentences. `move` None: it is hidden."""
+def plain_sentence(move: str | None, points: int) -> str:
+    """A sentence about a move, without the player's name at its beginning, for a game without sentences of its own.
+    `move` is None if the move is hidden."""
     sign = "+" if points > 0 else "\N{MINUS SIGN}"
     gain = say("played.points", points=f"{sign}{abs(points)}") if points else say("played.nothing")
     return say("played.secret", points=gain) if move is None else say("played.move", move=move, points=gain)
 
 
-def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:
+def revealed_lines(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:
     """Changed lines of the log at step `number`: earlier secret choices that this step has revealed."""
     lines = []
     for nth in range(1, number):
@@ -115,7 +116,7 @@ def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]
 
 
 def gains(before: Game, after: Game) -> list[int]:
-    """Points that each player has gained."""
+    """Points that each player has gained between two positions."""
     return [new - old for old, new in zip(before.scores, after.scores, strict=True)]
 
 
@@ -126,16 +127,16 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
     """
     number = hosted.number if number is None else number
     game = hosted.steps[number].game
-    own = game.definition.browser
+    browser_part = game.definition.browser
     before = hosted.steps[number - 1].game if number else None
     move, last = None, None
     if before is not None:
         entry = log_entry(hosted, number, player, number)
         move, detail = entry["move"], {}
-        if own and move is not None:
-            detail = own.last(before.to_dict(player), move, game.to_dict(player), game.components)
-        more = {"gains": gains(before, game), "entry": entry, "opened": opened(hosted, player, number)}
-        last = {**detail, **entry, **more}
+        if browser_part and move is not None:
+            detail = browser_part.last(before.to_dict(player), move, game.to_dict(player), game.components)
+        effects = {"gains": gains(before, game), "entry": entry, "opened": revealed_lines(hosted, player, number)}
+        last = {**detail, **entry, **effects}
     now = number == hosted.number
     over = hosted.over if now else game.over
     return {
@@ -143,7 +144,7 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
         "now": hosted.number,
         "turn": None if over else game.player,
         "scores": game.scores,
-        "position": game.to_dict(player) if own else None,
+        "position": game.to_dict(player) if browser_part else None,
         "picture": picture(game, player, hosted.names, before, move),
         "last": last,
         "moves": moves(game, hosted.names) if now and not over and game.player == player in hosted.playing else [],
@@ -174,15 +175,15 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
         player: The viewer.
         names: Names of the players.
         before: The game before the last move, None if there was none.
-        move: That move as the player sees it, None if it is hidden.
+        move: The last move as the player sees it, None if it is hidden.
     """
     draw = game.definition.picture
     if draw is None:
-        was = None if before is None else before.render(player, names)
-        return text_picture(game.render(player, names), was, texts.title_of(game.definition))
-    earlier = None if before is None or move is None else before.to_dict(player)
+        text_before = None if before is None else before.render(player, names)
+        return text_picture(game.render(player, names), text_before, texts.title_of(game.definition))
+    position_before = None if before is None or move is None else before.to_dict(player)
     layout = "wide" if game.definition.browser is None else "table"  # the game's own page shows the rest
-    return draw(game.to_dict(player), game.components, before=earlier, move=move, names=names, layout=layout)
+    return draw(game.to_dict(player), game.components, before=position_before, move=move, names=names, layout=layout)
 
 
 def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -194,13 +195,13 @@ def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
 def described(game: Game, action: int, names: Sequence[str], before: dict[str, Any] | None = None) -> dict[str, Any]:
     """A legal action in words, with data for the game's own script."""
     move, definition = game.move(action), game.definition
-    own, sentences = definition.browser, definition.sentences
-    if own is None and sentences is None:
+    browser_part, sentences = definition.browser, definition.sentences
+    if browser_part is None and sentences is None:
         return {"move": move, "label": move}
     before = before or game.to_dict(game.player)
-    then = foreseen(game, action)
-    after = then.to_dict(game.player) if then else None
-    detail = own.choice(before, move, after, names, game.components) if own else {}
+    next_game = foreseen(game, action)
+    after = next_game.to_dict(game.player) if next_game else None
+    detail = browser_part.choice(before, move, after, names, game.components) if browser_part else {}
     label = sentences.choice(before, move, after, names, game.components) if sentences else move
     return {**detail, "move": move, "label": label}
 
@@ -210,38 +211,39 @@ def reasons(game: Game, action: int, names: Sequence[str]) -> list[str]:
     say_why = getattr(game.definition.browser, "reasons", None)
     if say_why is None:
         return []
-    then = foreseen(game, action)
-    after = then.to_dict(game.player) if then else None
-    found = say_why(game.to_dict(game.player), game.move(action), after, names, game.components)
-    return list(found)[:MOST_REASONS]
+    next_game = foreseen(game, action)
+    after = next_game.to_dict(game.player) if next_game else None
+    sentences = say_why(game.to_dict(game.player), game.move(action), after, names, game.components)
+    return list(sentences)[:MOST_REASONS]
 
 
 def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
-    """A legal action and a picture of the position after it for its player; null if they can't know that position."""
-    then = foreseen(game, action)
-    drawing = picture(then, game.player, names, game, game.move(action)) if then else None
+    """A legal action in words, with a picture of the position after it, None if its player can't know that position."""
+    next_game = foreseen(game, action)
+    drawing = picture(next_game, game.player, names, game, game.move(action)) if next_game else None
     return {**described(game, action, names), "picture": drawing}
 
 
 def foreseen(game: Game, action: int) -> Game | None:
     """The game after a legal action, None unless the game guarantees that its player knows all its effects."""
-    own = game.definition.browser
-    if own is None or not own.foreseeable(game.move(action)):
+    browser_part = game.definition.browser
+    if browser_part is None or not browser_part.foreseeable(game.move(action)):
         return None
     copy = game.clone()
     copy.play(action)
     return copy
 
 
-def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
+def review(hosted: HostedGame, player: int, analysis: Review) -> dict[str, Any]:
     """The review of a finished game for one of its players: everyone's scores and chances, and their own lapse."""
-    lapse, lost = found.lapses[hosted.people.index(player)], None
+    lapse, lapse_data = analysis.lapses[hosted.people.index(player)], None
     if lapse:
         game = hosted.steps[lapse.number].game
         labels = [
-            described(game, game.action(each.move), hosted.names)["label"] for each in (lapse.played, lapse.better)
+            described(game, game.action(prospect.move), hosted.names)["label"]
+            for prospect in (lapse.played, lapse.better)
         ]
-        lost = {
+        lapse_data = {
             "number": lapse.number,
             "played": labels[0],
             "better": labels[1],
@@ -249,18 +251,18 @@ def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
             "other": lapse.better.wins,
         }
     scores = [step.game.scores for step in hosted.steps]
-    return {"scores": scores, "numbers": found.numbers, "chances": found.chances, "lost": lost}
+    return {"scores": scores, "numbers": analysis.numbers, "chances": analysis.chances, "lost": lapse_data}
 
 
 def summary(hosted: HostedGame) -> dict[str, Any]:
     """Result of a finished game, best first: places, points, and their sources if the game defines these."""
     game = hosted.game
-    own = game.definition.browser
-    sources = list(own.sources(game.rules)) if own else []
+    browser_part = game.definition.browser
+    sources = list(browser_part.sources(game.rules)) if browser_part else []
     by_source: list[Counter[str | None]] = [Counter() for _ in hosted.seats]
-    if own and sources:
+    if browser_part and sources:
         for before, step in zip(hosted.steps, hosted.steps[1:], strict=False):
-            source = own.source(step.move, game.components)
+            source = browser_part.source(step.move, game.components)
             for player, points in enumerate(gains(before.game, step.game)):  # a move may bring others points, too
                 by_source[player][source] += points
     places = hosted.places

@@ -49,41 +49,41 @@ class Workers:
 
     Args:
         threads: Size of the pool; threads are started when first needed.
-        kept: Number of latest results to cache.
+        most_kept: Number of latest results to cache.
         most_jobs: Limit of queued and running jobs.
     """
 
-    def __init__(self, threads: int = 1, kept: int = 0, most_jobs: int = MOST_JOBS) -> None:
-        self._most = threads
-        self._threads = 0
+    def __init__(self, threads: int = 1, most_kept: int = 0, most_jobs: int = MOST_JOBS) -> None:
+        self._most_threads = threads
+        self._num_threads = 0
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._jobs: dict[Hashable, Job] = {}
         self._waiting: dict[asyncio.Future[Any], tuple[Job, str | None]] = {}
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
-        self._most_kept = kept
+        self._most_kept = most_kept
         self._most_jobs = most_jobs
 
-    async def do(self, key: Hashable, work: Callable[[Check], T], seat: str | None = None) -> T:
+    async def do(self, key: Hashable, work: Callable[[Check], T], seat_secret: str | None = None) -> T:
         """Run some work in a thread of the pool, or join the job that already has this key, and return its result.
 
         Args:
             key: Identifies the work and its result.
             work: The function to run.
-            seat: Secret of the seat that asks. Its unfinished request with another key is refused: one at a time.
+            seat_secret: Secret of the seat that asks, if any. Its unfinished request with another key is refused.
 
         Raises:
             RefusedError: If the queue is full, or the seat has made another request since.
         """
-        for waiter, (other, asked_by) in self._waiting.items():
-            if seat is not None and asked_by == seat and other.key != key and not waiter.done():
+        for waiter, (other, other_secret) in self._waiting.items():
+            if seat_secret is not None and other_secret == seat_secret and other.key != key and not waiter.done():
                 waiter.set_exception(RefusedError(409, "asked-again"))
         if key in self._kept:
             self._kept.move_to_end(key)
-            found: T = self._kept[key]
-            return found
+            kept: T = self._kept[key]
+            return kept
         job = self._jobs.get(key) or self._begin(key, work)
         waiter = job.loop.create_future()
-        self._waiting[waiter] = job, seat
+        self._waiting[waiter] = job, seat_secret
         try:
             result: T = await waiter
             return result
@@ -97,7 +97,7 @@ class Workers:
         """Cancel all jobs and end the threads, without waiting for them."""
         for job in self._jobs.values():
             job.abandoned = True
-        for _ in range(self._threads):
+        for _ in range(self._num_threads):
             self._queue.put(None)
 
     def _begin(self, key: Hashable, work: Callable[[Check], Any]) -> Job:
@@ -105,8 +105,8 @@ class Workers:
             raise RefusedError(503, "busy")
         job = self._jobs[key] = Job(key, work, asyncio.get_running_loop())
         self._queue.put(job)
-        if self._threads < self._most:
-            self._threads += 1
+        if self._num_threads < self._most_threads:
+            self._num_threads += 1
             daemon.start(self._work)
         return job
 

@@ -38,9 +38,9 @@ class Options:
     file: Annotated[Path, Positional, arg(metavar="FILE")]
     """A file of records, one game a line."""
     game: Annotated[int | None, Positional, arg(metavar="[GAME]")] = None
-    """Number of the game in the file, from 1; unless given, all are listed, and pages and films show the first."""
+    """Number of the game in the file, from 1; unless given, all games are listed, or a page or film shows the first."""
     at: int | None = None
-    """Only print the position after this many moves; -1: at the end."""
+    """Only print the position after this many moves; -1: the last position."""
     check: bool = False
     """Replay every game and compare the scores with the recorded ones."""
     html: Path | None = None
@@ -53,24 +53,24 @@ class Options:
 
 def main(arguments: list[str]) -> int:
     """The command `artus replay`."""
-    chosen = read_options(Options, "artus replay", arguments)
-    with shown_in_one_line(DependencyNotInstalled), shown_in_one_line(ValueError, about=chosen.file):
-        if chosen.check:
-            count = len([Game.replay(line) for line in lines_of(chosen.file)])
+    options = read_options(Options, "artus replay", arguments)
+    with shown_in_one_line(DependencyNotInstalled), shown_in_one_line(ValueError, about=options.file):
+        if options.check:
+            count = len([Game.replay(line) for line in lines_of(options.file)])
             print(f"{counted(count, 'game')} replayed to the recorded scores")
-        elif chosen.html or chosen.gif:
-            line = pick(chosen.file, 1 if chosen.game is None else chosen.game)
-            if chosen.html:
-                count = film.write_html(chosen.html, line, chosen.player)
-                print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
-            if chosen.gif:
-                count = film.write_gif(chosen.gif, line, chosen.player)
-                print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
-        elif chosen.game is None:
-            for number, line in enumerate(lines_of(chosen.file), 1):
+        elif options.html or options.gif:
+            line = pick(options.file, 1 if options.game is None else options.game)
+            if options.html:
+                count = film.write_html(options.html, line, options.player)
+                print(f"{options.html}: {counted(count, 'position')}, {options.html.stat().st_size / 1000:.0f} kB")
+            if options.gif:
+                count = film.write_gif(options.gif, line, options.player)
+                print(f"{options.gif}: {counted(count, 'frame')}, {options.gif.stat().st_size / 1000:.0f} kB")
+        elif options.game is None:
+            for number, line in enumerate(lines_of(options.file), 1):
                 print(f"{number:>6}  {summary(line)}")
         else:
-            step_through(pick(chosen.file, chosen.game), chosen.at)
+            step_through(pick(options.file, options.game), options.at)
     return 0
 
 
@@ -113,7 +113,7 @@ def summary(line: bytes) -> str:
 
 
 def variant_of(record: records.Record) -> str:
-    """The variant, as far as the record has it."""
+    """The record's variant, as text; says what is unknown."""
     try:
         definition = find_game(record.game)
     except ValueError:
@@ -124,18 +124,18 @@ def variant_of(record: records.Record) -> str:
 
 def step_through(line: bytes, at: int | None) -> None:
     """Show a recorded game move by move."""
-    whole, record = Game.replay(line), records.read(line)
+    full_game, record = Game.replay(line), records.read(line)
     moves, names = record.moves, record.players
     last = len(moves)
     if at is not None:
         if not -last - 1 <= at <= last:
             raise ValueError(f"--at must be in {-last - 1}..{last}: the game has {counted(last, 'move')}, got {at}")
-        print(position_after(whole, range(last + 1)[at]).render(names=names))
+        print(position_after(full_game, range(last + 1)[at]).render(names=names))
         return
-    place = 0
+    number = 0
     while True:
-        print(f"\n{position_after(whole, place).render(names=names)}\n")
-        print(f"move {place} of {last}" + (f", next: {moves[place]}" if place < last else ", the end"))
+        print(f"\n{position_after(full_game, number).render(names=names)}\n")
+        print(f"move {number} of {last}" + (f", next: {moves[number]}" if number < last else ", the end"))
         try:
             answer = input("[Enter] next, b back, number, q> ").strip()
         except (EOFError, RuntimeError):  # stdin has ended or is closed
@@ -143,14 +143,14 @@ def step_through(line: bytes, at: int | None) -> None:
         if answer == "q":
             return
         if re.fullmatch(r"-?[0-9]{1,9}", answer):
-            place = max(0, min(last, int(answer)))
+            number = max(0, min(last, int(answer)))
         else:
-            place = max(0, place - 1) if answer == "b" else min(last, place + 1)
+            number = max(0, number - 1) if answer == "b" else min(last, number + 1)
 
 
-def position_after(whole: Game, count: int) -> Game:
+def position_after(full_game: Game, count: int) -> Game:
     """The game after its first `count` moves."""
-    game = whole.first()
-    for action in whole.actions_played[:count]:
+    game = full_game.first()
+    for action in full_game.actions_played[:count]:
         game.play(action)
     return game

@@ -33,20 +33,22 @@ LONGEST_NAME = 40
 COLOURS = 160
 """Colours of the GIF, shared by all frames. Some of the 256 must stay free, for unchanged pixels."""
 PALETTE_FRAMES = 8
+"""Number of frames from which the palette is computed."""
 NEAR = 10
+"""Difference in each colour channel up to which two colours count as close."""
 EDGE = 5
 """Pixels from the upper edge of a frame to its background."""
 
 
 def pictures(line: str | bytes, player: int | None = None, theme: str = "auto", layout: str = "wide") -> Iterator[str]:
-    """The SVGs of a recorded game, from its first position on; with `player`, as that player saw it."""
+    """The pictures (SVG) of a recorded game, from its first position on; with `player`, as that player saw it."""
     record = records.read(line)
     names = record.players and list(map(printable, record.players))
-    whole = Game.replay(line)
-    game, last = whole.first(), len(whole.actions_played)
+    full_game = Game.replay(line)
+    game, last = full_game.first(), len(full_game.actions_played)
     for count in range(last + 1):
         if count:
-            game.play(whole.actions_played[count - 1])
+            game.play(full_game.actions_played[count - 1])
         yield game.svg(player, names=names, note=say("note", number=count, all=last), theme=theme, layout=layout)
 
 
@@ -85,29 +87,29 @@ def _padded(frame: Any, height: int) -> Any:
 
 
 def _palette(svgs: list[str], colours: Sequence[str]) -> Any:
-    """An image with a palette for all frames: the given colours (`#rrggbb`) unchanged, and colours of edges and
-    letters."""
-    some = [image(svg, GIF_WIDTH) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
-    tallest = max(frame.height for frame in some)
-    sheet = some[0].resize((GIF_WIDTH, tallest * len(some)))
-    for nth, frame in enumerate(some):
+    """An image with a palette for all frames: the given colours (`#rrggbb`) unchanged, and blended colours such as
+    those at edges of shapes and letters."""
+    samples = [image(svg, GIF_WIDTH) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
+    tallest = max(frame.height for frame in samples)
+    sheet = samples[0].resize((GIF_WIDTH, tallest * len(samples)))
+    for nth, frame in enumerate(samples):
         sheet.paste(frame.resize((GIF_WIDTH, tallest)), (0, nth * tallest))
-    flat = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
-    palette = sheet.quantize(COLOURS - len(flat))
+    game_colours = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
+    palette = sheet.quantize(COLOURS - len(game_colours))
     channels = palette.getpalette() or []
-    others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
-    # Drop colours close to a flat one: Pillow's nearest-colour search is approximate and could pick them instead.
-    rest = [
-        other
-        for other in others
-        if all(max(abs(a - b) for a, b in zip(other, one, strict=True)) > NEAR for one in flat)
+    sheet_colours = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
+    # Drop colours close to one of the game's: Pillow's nearest-colour search is approximate and could pick them.
+    other_colours = [
+        colour
+        for colour in sheet_colours
+        if all(max(abs(a - b) for a, b in zip(colour, kept, strict=True)) > NEAR for kept in game_colours)
     ]
-    palette.putpalette([channel for colour in (*flat, *rest) for channel in colour])
+    palette.putpalette([channel for colour in (*game_colours, *other_colours) for channel in colour])
     return palette
 
 
 def write_html(path: Path, line: str | bytes, player: int | None = None) -> int:
-    """Write a recorded game as a self-contained page: steps, plays, jumps, by mouse and keyboard.
+    """Write a recorded game as a self-contained page, with mouse and keyboard controls to step, jump and play.
 
     Returns:
         The number of positions.
@@ -125,14 +127,14 @@ def page_of(line: str | bytes, player: int | None = None, check: Callable[[], ob
     `check` is called after each picture: an exception in it ends the work."""
     record, game = records.read(line), Game.replay(line)
     svgs: dict[str, list[str]] = {"wide": [], "table": []}
-    for layout, drawn in svgs.items():
+    for layout, layout_svgs in svgs.items():
         for svg in pictures(line, player, layout=layout):
             check()
-            drawn.append(svg)
-    names = named(record)
-    rules = _called(game, f"rules.{game.rules}", game.rules) if len(game.definition.rules) > 1 else ""
+            layout_svgs.append(svg)
+    names = player_names(record)
+    rules = _game_text(game, f"rules.{game.rules}", game.rules) if len(game.definition.rules) > 1 else ""
     title = say(
-        "title.rules" if rules else "title", title=_called(game, "title", game.definition.title), rules=rules,
+        "title.rules" if rules else "title", title=_game_text(game, "title", game.definition.title), rules=rules,
         names=", ".join(names),
     )  # fmt: skip
     data = {
@@ -147,7 +149,7 @@ def page_of(line: str | bytes, player: int | None = None, check: Callable[[], ob
     )
 
 
-def named(record: records.Record) -> list[str]:
+def player_names(record: records.Record) -> list[str]:
     """Names of the players, safe to display."""
     if record.players:
         return list(map(printable, record.players))
@@ -159,17 +161,17 @@ def _short(names: list[str]) -> list[str]:
     return [shortened(name, LONGEST_NAME) for name in names]
 
 
-def _called(game: Game, key: str, usual: str) -> str:
-    """A game's text in the current language, or `usual` if its catalogues don't have it."""
+def _game_text(game: Game, key: str, default: str) -> str:
+    """A game's text in the current language, or `default` if its catalogues don't have it."""
     texts = Texts(game.definition.page / "texts") if game.definition.page else None
-    return texts(key) if texts and key in texts else usual
+    return texts(key) if texts and key in texts else default
 
 
-def _scores(whole: Game) -> list[list[int]]:
+def _scores(full_game: Game) -> list[list[int]]:
     """All players' points, before the first move and after each."""
-    game = whole.first()
+    game = full_game.first()
     scores = [list(game.scores)]
-    for action in whole.actions_played:
+    for action in full_game.actions_played:
         game.play(action)
         scores.append(list(game.scores))
     return scores
@@ -185,35 +187,35 @@ def packed(svgs: list[str]) -> dict[str, Any]:
     """Compress pictures with few differences.
 
     Returns:
-        `lines`: each different line once; `frames`: for each picture its lines as runs, `[first, count, first, count,
-        ...]`.
+        `lines`: all different lines of the pictures; `frames`: for each picture its lines as runs of consecutive
+        `lines`, `[first, count, first, count, ...]`.
     """
-    numbers: dict[str, int] = {}
+    line_numbers: dict[str, int] = {}
     frames = []
     for svg in svgs:
-        indices = [numbers.setdefault(line, len(numbers)) for line in svg.split("\n")]
+        indices = [line_numbers.setdefault(line, len(line_numbers)) for line in svg.split("\n")]
         starts = [0, *(n for n, (one, other) in enumerate(pairwise(indices), 1) if other != one + 1), len(indices)]
         frames.append([number for start, end in pairwise(starts) for number in (indices[start], end - start)])
-    return {"lines": list(numbers), "frames": frames}
+    return {"lines": list(line_numbers), "frames": frames}
 
 
 def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
     """Each move in words for the list next to the pictures, as on the play page, with the viewer's knowledge at the end
     of the game. Without a viewer, each move is described with its player's knowledge."""
-    record, whole = records.read(line), Game.replay(line)
-    names, words = _short(named(record)), whole.definition.sentences
-    game, moves = whole.first(), []
-    for action, text in zip(whole.actions_played, record.moves, strict=True):
+    record, full_game = records.read(line), Game.replay(line)
+    names, words = _short(player_names(record)), full_game.definition.sentences
+    game, moves = full_game.first(), []
+    for action, text in zip(full_game.actions_played, record.moves, strict=True):
         player = game.player
         reader = player if viewer is None else viewer
-        seen = viewer is None or game.is_seen(action, viewer, whole)
+        seen = viewer is None or game.is_seen(action, viewer, full_game)
         before = game.to_dict(reader)
         points = game.play(action)
         if not seen:
             moves.append(say("secret", name=names[player]))
         elif words is None:
-            won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
-            moves.append(say("plain", name=names[player], move=text, points=won))
+            gain = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
+            moves.append(say("plain", name=names[player], move=text, points=gain))
         else:
             sentence = words.played(before, text, game.to_dict(reader), reader, names, game.components)
             moves.append(say("line", name=names[player], text=sentence))

@@ -48,17 +48,17 @@ class Options:
 
 def main(arguments: list[str]) -> int:
     """The command `artus show`: a position, or the middle of a random game."""
-    chosen = read_options(Options, "artus show", arguments)
-    with shown_in_one_line(ValueError, about=chosen.position or "random game"):
-        if chosen.position is None:
-            game = middle_of_a_game(chosen.game or DEFAULT_GAME, chosen.rules, chosen.num_players, chosen.seed)
+    options = read_options(Options, "artus show", arguments)
+    with shown_in_one_line(ValueError, about=options.position or "random game"):
+        if options.position is None:
+            game = middle_of_a_game(options.game or DEFAULT_GAME, options.rules, options.num_players, options.seed)
         else:
-            game = Game.from_dict(decode(content_of(chosen.position), dict[str, Any]), game=chosen.game)
-        if chosen.json:
-            print(json.dumps(game.to_dict(chosen.player)))
+            game = Game.from_dict(decode(content_of(options.position), dict[str, Any]), game=options.game)
+        if options.json:
+            print(json.dumps(game.to_dict(options.player)))
         else:
-            print(game.render(chosen.player))
-            if not game.over and chosen.player in (None, game.player):
+            print(game.render(options.player))
+            if not game.over and options.player in (None, game.player):
                 print(f"\nmoves: {' '.join(game.moves())}")
     return 0
 
@@ -83,10 +83,10 @@ def middle_of_a_game(name: str, rules: str | None, num_players: int | None, seed
     definition = find_game(name)
     rng = np.random.default_rng(seed if seed is None else check_seed(seed))
     players = definition.min_players if num_players is None else num_players
-    whole = Game(rules, players, int(rng.integers(1 << 63)), game=definition)
-    while not whole.over:
-        whole.play(int(rng.choice(whole.legal_actions())))
-    game = whole.first()
-    for action in whole.actions_played[: len(whole.actions_played) // 2]:
+    full_game = Game(rules, players, int(rng.integers(1 << 63)), game=definition)
+    while not full_game.over:
+        full_game.play(int(rng.choice(full_game.legal_actions())))
+    game = full_game.first()
+    for action in full_game.actions_played[: len(full_game.actions_played) // 2]:
         game.play(action)
     return game

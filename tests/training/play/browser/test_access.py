@@ -15,9 +15,10 @@ SERIOUS = {"serious", "critical"}
 
 
 def faults(page):
-    """What axe finds that matters: the rule, what it asks for, and the first thing that breaks it."""
-    found = Axe().run(page).response["violations"]
-    return [(each["id"], each["help"], each["nodes"][0]["html"][:150]) for each in found if each["impact"] in SERIOUS]
+    """The serious faults that axe finds: name of the rule, the rule itself, and the first element that breaks it."""
+    violations = Axe().run(page).response["violations"]
+    serious = [violation for violation in violations if violation["impact"] in SERIOUS]
+    return [(fault["id"], fault["help"], fault["nodes"][0]["html"][:150]) for fault in serious]
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_a_fault_would_be_found(open_at):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("game", ["artus", "royal", "quest", "magpies"])
 def test_a_seats_page_has_no_serious_fault(tmp_path, open_at, game, scheme):
-    """While somebody chooses, confirms and reads how it is played, and at the end."""
+    """Checked while a person chooses, confirms and reads the \"?\" panel, and at the end of the game."""
     for moves in (26, 10_000):
         folder = tmp_path / str(moves)
         hosted = at(folder, game, moves)

@@ -23,11 +23,11 @@ CONNECTION = "() => document.querySelector('#connection').textContent"
 
 
 class Line:
-    """A TCP proxy to a server whose connections can die without being closed, as behind a router that forgets them.
+    """A TCP proxy to a server. Its connections can die without being closed, as behind a router that forgets them.
 
     Attributes:
-        base: Where, e.g. `http://127.0.0.1:40000`.
-        dead: Whether it takes on connections and forwards nothing.
+        base: Its address, such as `http://127.0.0.1:40000`.
+        dead: Whether it accepts new connections but forwards nothing.
     """
 
     def __init__(self, server):
@@ -37,7 +37,7 @@ class Line:
         self._run(self._take_on)
 
     def cut(self):
-        """Let all present connections die."""
+        """Let all existing connections die."""
         for living in self.living:
             living.clear()
 
@@ -58,24 +58,24 @@ class Line:
     def _take_on(self):
         with suppress(OSError):
             while True:
-                near, _ = self.listener.accept()
-                self.sockets.append(near)
-                far, living = socket.create_connection(("127.0.0.1", self.target)), threading.Event()
-                self.sockets.append(far)
+                client_socket, _ = self.listener.accept()
+                self.sockets.append(client_socket)
+                server_socket, living = socket.create_connection(("127.0.0.1", self.target)), threading.Event()
+                self.sockets.append(server_socket)
                 if not self.dead:
                     living.set()
                 self.living.append(living)
-                self._run(self._forward, near, far, living)
-                self._run(self._forward, far, near, living)
+                self._run(self._forward, client_socket, server_socket, living)
+                self._run(self._forward, server_socket, client_socket, living)
 
     @staticmethod
-    def _forward(one, other, living):
+    def _forward(source, target, living):
         with suppress(OSError):
-            while data := one.recv(65536):
+            while data := source.recv(65536):
                 if living.is_set():
-                    other.sendall(data)
+                    target.sendall(data)
             if living.is_set():
-                other.shutdown(socket.SHUT_WR)
+                target.shutdown(socket.SHUT_WR)
 
 
 @contextmanager
@@ -88,13 +88,13 @@ def line_to(server):
 
 
 def play_by_api(server, hosted):
-    """The first legal move of the player to move, past any line."""
+    """Play the first legal move, directly on the server, not through a `Line`."""
     body = {"number": hosted.number, "move": hosted.game.moves()[0]}
     assert server.ask(f"/api/{hosted.seats[hosted.game.player].secret}/move", body)[0] == 200
 
 
 def in_sight(page, selector):
-    """Whether all of something lies within the window."""
+    """Whether an element lies completely within the window."""
     box, window = page.locator(selector).bounding_box(), page.viewport_size
     return box["y"] >= 0 and box["y"] + box["height"] <= window["height"] and box["x"] >= 0
 
@@ -105,7 +105,7 @@ def in_sight(page, selector):
 
 @pytest.mark.parametrize("sizes", [[6], [6, 2]], ids=["six tabs of one game", "eight tabs of two games"])
 def test_all_seats_can_be_played_in_the_tabs_of_one_browser(tmp_path, open_page, monkeypatch, sizes):
-    """Which has six connections to a server, for all its tabs together."""
+    """A browser has six connections to a server, for all its tabs together."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 2.0)
     for size in sizes:
         HostedGame.deal(Store(tmp_path), None, seats([f"Player {number}" for number in range(size)], []), 5, "magpies")
@@ -122,7 +122,7 @@ def test_all_seats_can_be_played_in_the_tabs_of_one_browser(tmp_path, open_page,
         for hosted in server.lobby.games.values():
             for _ in hosted.seats:
                 (mover,) = (page for game, player, page in tabs if (game, player) == (hosted, hosted.game.player))
-                mover.bring_to_front()  # Chromium draws others rarely
+                mover.bring_to_front()  # Chromium rarely draws tabs in the background
                 press_one(mover, hosted, rng)
             for game, _, page in tabs:
                 page.wait_for_function(SHOWN, arg=game.number)
@@ -156,11 +156,11 @@ def test_a_hidden_tab_without_a_stream_calls_its_player_and_catches_up_when_it_i
         page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_function(SHOWN, arg=2)
         page.wait_for_timeout(100)
-        assert len(streams) == 1, "it keeps this one"
+        assert len(streams) == 1, "this page keeps its stream"
 
 
 def test_the_tabs_that_were_used_last_hold_three_streams(tmp_path, open_page):
-    """And no more: half of what a browser has is left for moves."""
+    """No more than three, so that half of a browser's six connections are left for moves."""
     HostedGame.deal(Store(tmp_path), None, seats(["Ann", "Ben", "Cleo", "Dora", "Emil"], []), 5, "magpies")
     server = Serving(tmp_path)
     try:
@@ -187,12 +187,12 @@ def test_the_tabs_that_were_used_last_hold_three_streams(tmp_path, open_page):
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monkeypatch, screen):
-    """No end of a connection ever comes: only its silence tells."""
+    """The connection is never closed: only its silence shows that it is dead."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 0.6)
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted), line_to(server) as line:
-        mine = hosted.game.player
+        player = hosted.game.player
         touched = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if screen is PHONE else {}
-        page = open_page(link(line, hosted, mine), viewport=screen, ask=False, **touched)
+        page = open_page(link(line, hosted, player), viewport=screen, ask=False, **touched)
         page.wait_for_timeout(100)
         line.dead = True
         line.cut()
@@ -201,7 +201,7 @@ def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monke
         assert page.inner_text("#connection") == "No connection to the server. Trying again…"
         page.wait_for_function("() => document.querySelector('#detail').textContent === \"The server doesn't answer.\"")
         assert hosted.number == 0
-        assert step_of(page) == "seat", "what couldn't be sent can be chosen again"
+        assert step_of(page) == "seat", "a move that couldn't be sent can be chosen again"
         for top in (10_000, 0):
             page.evaluate("top => scrollTo({ top, behavior: 'instant' })", top)
             assert in_sight(page, "#connection")
@@ -217,7 +217,7 @@ def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monke
 
 
 def test_a_page_that_is_behind_says_so_as_long_as_it_cannot_catch_up(tmp_path, open_page, monkeypatch):
-    """Signs of life of the stream don't wipe that away."""
+    """`alive` messages of the stream don't clear that message."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 0.5)
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         play_by_api(server, hosted)
@@ -237,7 +237,7 @@ def test_a_page_that_is_behind_says_so_as_long_as_it_cannot_catch_up(tmp_path, o
                     .observe(document.querySelector("#connection"), { childList: true });
             }"""
         )
-        page.wait_for_timeout(1500)  # three signs of life
+        page.wait_for_timeout(1500)  # three `alive` messages
         assert page.evaluate("window.told.includes('')") is False
         page.unroute(f"**/api/{secret}")
         page.wait_for_function(SHOWN, arg=0)
@@ -262,13 +262,15 @@ def close_idle(server):
 
 
 def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeypatch):
-    """However alive its connection looks."""
+    """The page connects anew even if its connection seems to be alive."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 600.0)
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted), line_to(server) as line:
         page = open_page(link(line, hosted))
-        for streams, woken in enumerate(WAKING, 1):  # the server never learns that those before are dead
+        for streams, woken in enumerate(WAKING, 1):  # the server never learns that the earlier connections are dead
             wait_until(lambda: close_idle(server) == streams)  # noqa: B023
-            page.wait_for_timeout(500)  # until the browser knows: else it would use a closed connection once more
+            page.wait_for_timeout(
+                500
+            )  # until the browser knows that they are closed: otherwise it would use one of them again
             line.cut()
             play_by_api(server, hosted)
             page.evaluate(woken)
@@ -291,7 +293,7 @@ def test_a_page_that_the_browser_freezes_holds_no_stream_and_goes_on_later(tmp_p
 
 
 def test_a_page_from_the_back_forward_cache_goes_on(tmp_path, chromium, monkeypatch):
-    """Chromium keeps no page there that it must not store, other browsers do."""
+    """Other browsers keep pages with `no-store` in the back-forward cache; Chromium doesn't."""
     monkeypatch.setitem(HEADERS, "Cache-Control", "no-cache")
     browser = chromium.browser_type.launch(
         executable_path=CHROMIUM, args=["--no-sandbox"], ignore_default_args=["--disable-back-forward-cache"]
@@ -343,20 +345,20 @@ def test_the_host_page_notices_a_dead_line(tmp_path, chromium):
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_page_says_that_it_is_loading(tmp_path, chromium, screen):
-    """Instead of showing empty boxes."""
+    """The page doesn't show empty boxes while it loads."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
-        context, held = chromium.new_context(viewport=screen), []
+        context, held_requests = chromium.new_context(viewport=screen), []
         try:
             page = context.new_page()
-            page.route("**/page.js", lambda route: held.append(route))
+            page.route("**/page.js", lambda route: held_requests.append(route))
             page.goto(link(server, hosted), wait_until="commit")
             page.wait_for_selector("#loading:visible")
             assert page.inner_text("#loading") == "Loading…"
             assert page.inner_text("h1").startswith("Artus")
-            page.wait_for_selector("main", state="hidden")  # once the style sheet is there
+            page.wait_for_selector("main", state="hidden")  # once the style sheet has arrived
             shoot(page, f"loading-{screen['width']}")
-            wait_until(lambda: page.evaluate("true") and held)
-            held[0].continue_()
+            wait_until(lambda: page.evaluate("true") and held_requests)
+            held_requests[0].continue_()
             page.wait_for_selector("#picture svg")
             assert page.locator("#loading").count() == 0
             assert page.locator("main").is_visible()
@@ -378,13 +380,13 @@ def test_a_page_whose_game_does_not_load_says_so(tmp_path, chromium):
 
 
 def test_the_start_page_says_that_it_is_loading_and_asks_again(tmp_path, chromium):
-    """What can be set up takes the server a while to say, and the first answer may be lost."""
+    """The server takes a while for the list of games to choose from, and its first answer may be lost."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, _):
-        context, asked = chromium.new_context(viewport=DESKTOP), []
+        context, requests = chromium.new_context(viewport=DESKTOP), []
 
         def lose_the_first(route):
-            asked.append(route)
-            route.abort() if len(asked) == 1 else route.continue_()
+            requests.append(route)
+            route.abort() if len(requests) == 1 else route.continue_()
 
         try:
             page = context.new_page()
@@ -405,14 +407,14 @@ def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):
     """The browser has kept the page's scripts and styles, and the page contains what the seat sees."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         page = open_page(link(server, hosted))
-        urls, sent = {}, []
+        urls, sizes = {}, []
 
         def answered(event):
             urls[event["requestId"]] = event["response"]["url"]
 
         def loaded(event):
             if event["encodedDataLength"]:
-                sent.append(urls[event["requestId"]])
+                sizes.append(urls[event["requestId"]])
 
         network = page.context.new_cdp_session(page)
         network.send("Network.enable")
@@ -420,4 +422,4 @@ def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):
         network.on("Network.loadingFinished", loaded)
         page.reload()
         wait_for_step(page, "seat", "wait")
-        assert sent == [link(server, hosted)]
+        assert sizes == [link(server, hosted)]

@@ -22,8 +22,8 @@ MEANINGS = {
     "royal": ["Pawn of A on field", "pawn lands here places", "The chip that lies farthest right", "first wins"],
     "quest": ["Camelot. Exercises", "Knight of A in ", "Sword-1: ", "tournament", "in the order of the tents"],
 }
-"""What the arrow keys come by on the board, among other things."""
-MEANT = """words => {
+"""Some of the meanings that the arrow keys show on the board."""
+MEANING_IS_SHOWN = """words => {
     const bubble = document.querySelector("#meaning");
     return !bubble.hidden && bubble.textContent.match(words);
 }"""
@@ -31,29 +31,29 @@ CARDS = {"artus": r"You gain|Gain|Score|Give|Move", "royal": r"[Tt]rump|was led"
 
 
 def game_at(folder, game, people, seed=5, until=lambda hosted: True, least=31):
-    """A game between people, played at random up to a choice of the first one: (server, hosted)."""
+    """A game between people, played at random up to a decision of the first person: (server, hosted)."""
     rules = "advanced" if game == "artus" else None
     hosted = HostedGame.deal(Store(folder), rules, seats(people, []), seed, game)
     rng = random.Random(2)
 
-    def there():
+    def reached():
         position = hosted.game.to_dict()
-        mine = hosted.game.player == 0 and len(hosted.game.moves()) > 1 and position["phase"] == PHASES[game]
-        return hosted.number >= least and mine and until(hosted)
+        has_choice = hosted.game.player == 0 and len(hosted.game.moves()) > 1 and position["phase"] == PHASES[game]
+        return hosted.number >= least and has_choice and until(hosted)
 
-    while not there():
+    while not reached():
         hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
     server = Serving(folder)
     return server, server.lobby.games[hosted.name]
 
 
-def told(page, number):
-    """What the arrow keys say, going on so many times; each is shown as well."""
-    found = []
+def announced(page, number):
+    """The texts that are announced while an arrow key is pressed `number` times."""
+    texts = []
     for _ in range(number):
         page.keyboard.press("ArrowRight")
-        found.append(page.inner_text("#announce"))
-    return found
+        texts.append(page.inner_text("#announce"))
+    return texts
 
 
 @pytest.mark.parametrize("game", PHASES)
@@ -64,18 +64,18 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
         page.keyboard.press("Tab")  # the link to one's turn
         while page.evaluate("document.activeElement.id") != "picture":
             page.keyboard.press("Tab")
-        found = told(page, page.locator("#picture [data-meaning]").count() + 3)
-        assert [wanted for wanted in MEANINGS[game] if not any(wanted in text for text in found)] == []
+        texts = announced(page, page.locator("#picture [data-meaning]").count() + 3)
+        assert [meaning for meaning in MEANINGS[game] if not any(meaning in text for text in texts)] == []
         page.keyboard.press("Home")
-        assert page.inner_text("#announce") == found[0]
-        page.wait_for_function("text => document.querySelector('#meaning').textContent === text", arg=found[0])
+        assert page.inner_text("#announce") == texts[0]
+        page.wait_for_function("text => document.querySelector('#meaning').textContent === text", arg=texts[0])
         assert page.locator("#meaning").is_visible()
         assert page.locator("#picture .looked").count() == 1
         page.keyboard.press("Tab")
         assert page.locator("#meaning").is_hidden()
         assert page.locator(".looked").count() == 0
         page.focus("#players")
-        of_players = told(page, page.locator("#players [title]").count())
+        of_players = announced(page, page.locator("#players [title]").count())
         assert {"Ann", "Ben", "Cleo"} <= {*of_players}
         assert len({*of_players}) > 5
         for card in page.locator("#hand .card").all():
@@ -83,7 +83,7 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
             page.keyboard.press("Shift+Tab")
             page.keyboard.press("Tab")
             assert page.locator("#meaning").is_visible()
-            page.wait_for_function(MEANT, arg=CARDS[game])
+            page.wait_for_function(MEANING_IS_SHOWN, arg=CARDS[game])
         assert unnamed(page) == []
     finally:
         server.stop()
@@ -91,7 +91,7 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
 
 @pytest.mark.parametrize("game", PHASES)
 def test_what_is_pressed_for_long_says_what_it_means(tmp_path, open_page, game):
-    """And what the mouse rests on, in the picture."""
+    """Meanings are shown on a long press, and for things in the picture under the mouse."""
     things = {
         "artus": [
             ("[data-plate] path >> nth=4", "table top"),
@@ -105,25 +105,25 @@ def test_what_is_pressed_for_long_says_what_it_means(tmp_path, open_page, game):
     try:
         page, mouse = open_page(link(server, hosted), **TOUCHED), open_page(link(server, hosted))
         fingers = page.context.new_cdp_session(page)
-        for selector, wanted in things[game]:
+        for selector, meaning in things[game]:
             for each in (page, mouse):
                 thing = each.locator(f"#picture {selector}").first
                 thing.evaluate("thing => thing.scrollIntoView({ block: 'start', behavior: 'instant' })")
                 box = thing.bounding_box()
                 x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
                 if selector == ".ring":
-                    x = box["x"] + 1  # its middle is open
+                    x = box["x"] + 1  # the middle of a ring is open
                 if each is mouse:
                     mouse.mouse.move(x, y)
                 else:
                     fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-                each.wait_for_function(MEANT, arg=wanted)
+                each.wait_for_function(MEANING_IS_SHOWN, arg=meaning)
                 if each is page:
                     fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         card = page.locator("#hand .card").first.bounding_box()
         point = {"x": card["x"] + card["width"] / 2, "y": card["y"] + card["height"] / 2}
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
-        page.wait_for_function(MEANT, arg=CARDS[game])
+        page.wait_for_function(MEANING_IS_SHOWN, arg=CARDS[game])
     finally:
         server.stop()
 
@@ -135,8 +135,8 @@ def test_long_names_are_shortened_where_a_word_ends(tmp_path, open_page, game, s
     try:
         page = open_page(link(server, hosted), viewport=screen)
         shoot(page, f"{game}-names-{screen['width']}")
-        shown = page.locator("#players strong")
-        for name, each in zip(LONG, shown.all(), strict=True):
+        shown_names = page.locator("#players strong")
+        for name, each in zip(LONG, shown_names.all(), strict=True):
             text = each.inner_text()
             assert each.get_attribute("title") == name
             assert each.evaluate("each => each.scrollWidth <= each.clientWidth")
@@ -146,7 +146,7 @@ def test_long_names_are_shortened_where_a_word_ends(tmp_path, open_page, game, s
                 assert name.startswith(begin)
                 assert end == (":256" if ":" in name else ""), "the number that tells agents apart stays"
         if screen is DESKTOP:
-            assert shown.all_inner_texts() == LONG
+            assert shown_names.all_inner_texts() == LONG
         assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
     finally:
         server.stop()
@@ -210,7 +210,7 @@ def test_tips_take_one_line_on_a_low_phone_and_cover_nothing(tmp_path, open_page
 
 @pytest.mark.parametrize("game", PHASES)
 def test_the_focus_stays_at_the_board_after_a_move(tmp_path, open_page, game):
-    """By mouse and by keyboard, whatever button was pressed and is gone."""
+    """With mouse and keyboard, also after a button was pressed that has disappeared since."""
     server, hosted = game_at(tmp_path, game, ["Ann", "Ben"])
     focused = "document.activeElement.id"
     try:
@@ -225,7 +225,7 @@ def test_the_focus_stays_at_the_board_after_a_move(tmp_path, open_page, game):
             page.wait_for_function("document.activeElement !== document.body")
         page.wait_for_function("() => document.activeElement.id === 'confirm'")
         page.keyboard.press("Escape")
-        assert page.evaluate(f"document.activeElement === document.body ? '' : {focused}") != "", "it isn't lost"
+        assert page.evaluate(f"document.activeElement === document.body ? '' : {focused}") != "", "the focus isn't lost"
         for _ in range(6):
             if step_of(page) == "confirm":
                 break
@@ -247,17 +247,17 @@ def others_marks(page):
 
 @pytest.mark.parametrize("game", PHASES)
 def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game):
-    """Numbered by player: `C1`, `C2`."""
+    """Several moves of a player are numbered: `C1`, `C2`."""
 
-    def since(hosted):
-        mine = max(n for n, step in enumerate(hosted.steps) if step.player == 0)
-        steps = hosted.steps[mine + 1 :]
-        if game == "royal":  # a pawn has gone, and a card of the next trick lies there
-            fields = [step.game.scores for step in hosted.steps[mine:]]
+    def others_have_moved(hosted):
+        own_move = max(n for n, step in enumerate(hosted.steps) if step.player == 0)
+        steps = hosted.steps[own_move + 1 :]
+        if game == "royal":  # a pawn has moved, and a card of the next trick was played
+            fields = [step.game.scores for step in hosted.steps[own_move:]]
             return fields[0] != fields[-1] and hosted.game.to_dict()["trick"]
         return len(steps) > 3 and any(">" in step.move or step.move.startswith("horse") for step in steps)
 
-    server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"], until=since, least=12)
+    server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"], until=others_have_moved, least=12)
     try:
         page = open_page(link(server, hosted))
         marks = others_marks(page)
@@ -283,20 +283,20 @@ def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game
 
 @pytest.mark.parametrize("game", PHASES)
 def test_a_line_of_the_log_points_at_its_place(tmp_path, open_page, game):
-    """With the mouse and with the arrow keys; each line that has a place shows something, and nothing stays."""
+    """With the mouse and with the arrow keys. Lines that have a place mark it, and no mark stays afterwards."""
     server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"])
     try:
         page = open_page(link(server, hosted))
         pointed = page.locator("#picture .counted, #picture .pointed")
         page.focus("#log")
-        shown = []
+        has_place = []
         for _ in range(min(25, hosted.number)):
             page.keyboard.press("ArrowDown")
             assert page.evaluate("document.activeElement.matches('#log li')")
-            shown.append(pointed.count() > 0)
-        assert sum(shown) > len(shown) // 3
+            has_place.append(pointed.count() > 0)
+        assert sum(has_place) > len(has_place) // 3
         if game == "royal":
-            assert all(shown), "a card, a field or a chip"
+            assert all(has_place), "a card, a field or a chip"
             assert page.locator("#picture .past").count() == 1, "a trick that isn't on the table any more"
             texts = page.locator("#picture .past svg").count()
             assert texts >= 2, "cards and who played them"

@@ -20,7 +20,7 @@ from play_server import Serving, wait_until
 GAMES = ["artus", "royal", "quest"]
 NAMES = ["Ann", "Ben"]
 
-SAID = """() => {
+ALL_TEXTS = """() => {
     const said = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node; (node = walker.nextNode()); ) {
@@ -33,7 +33,7 @@ SAID = """() => {
     }
     return said.filter((text) => text.trim());
 }"""
-"""All that a page says, to eyes and to screen readers."""
+"""All texts of a page, including those for screen readers only."""
 
 
 BRACKETED = {"extra_http_headers": {"Accept-Language": "xx"}}
@@ -41,17 +41,17 @@ BRACKETED = {"extra_http_headers": {"Accept-Language": "xx"}}
 
 @pytest.fixture
 def bracketed(monkeypatch):
-    """A language whose texts are the English ones in brackets, so that whatever is no text shows."""
-    real = translations.Texts.catalogue
+    """A language whose texts are the English ones in brackets: text without brackets isn't from a catalogue."""
+    real_catalogue = translations.Texts.catalogue
 
     def mark(text):
         return f"⟦{text}⟧"
 
     def catalogue(self):
         if translations.language() != "xx":
-            return real(self)
+            return real_catalogue(self)
         with translations.speaking("en"):
-            english = real(self)
+            english = real_catalogue(self)
         return {
             key: {form: mark(text) for form, text in entry.items()} if isinstance(entry, dict) else mark(entry)
             for key, entry in english.items()
@@ -61,19 +61,19 @@ def bracketed(monkeypatch):
     monkeypatch.setattr(translations.Texts, "catalogue", catalogue)
 
 
-def outside(said, names=()):
-    """What is left of texts without those in brackets, names of players, agents and languages, signs and numbers."""
-    left = []
-    for text in said:
+def outside_catalogues(texts, names=()):
+    """What remains of texts after removing everything in brackets, names, signs and numbers."""
+    remaining = []
+    for text in texts:
         before = None
-        while before != text:  # texts stand within texts
+        while before != text:  # brackets may be nested
             before, text = text, "".join(_unbracketed(text))
         for name in sorted([*names, *translations.LANGUAGES.values()], key=len, reverse=True):
             text = text.replace(name, "")
         words = [word for word in text.split() if sum(letter.isalpha() for letter in word) > 1]
         if words:
-            left.append(" ".join(words))
-    return left
+            remaining.append(" ".join(words))
+    return remaining
 
 
 def _unbracketed(text):
@@ -87,7 +87,7 @@ def _unbracketed(text):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_page, bracketed, game):
-    """While somebody places, plays, chooses and confirms; while somebody waits; and at the end."""
+    """Checked for a person who places, plays, chooses, confirms or waits, and at the end of the game."""
     for moves in (0, 14, 31, 60, 10_000):
         hosted = at(tmp_path / str(moves), game, moves)
         server = Serving(tmp_path / str(moves))
@@ -95,14 +95,14 @@ def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_pa
             hosted = server.lobby.games[hosted.name]
             for player in range(2):
                 page = open_page(link(server, hosted, player), **BRACKETED)
-                said = page.evaluate(SAID)
-                assert len(said) > 30
-                assert outside(said, NAMES) == []
+                texts = page.evaluate(ALL_TEXTS)
+                assert len(texts) > 30
+                assert outside_catalogues(texts, NAMES) == []
                 for _ in range(4):
                     if page.evaluate("document.body.dataset.step") in ("confirm", "wait", "over"):
                         break
                     page.keyboard.press("1")
-                    assert outside(page.evaluate(SAID), NAMES) == []
+                    assert outside_catalogues(page.evaluate(ALL_TEXTS), NAMES) == []
             assert "⟦" in page.title()
         finally:
             server.stop()
@@ -117,10 +117,10 @@ def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium
         page = context.new_page()
         page.goto(f"{server.base}/host/{server.lobby.host_secret}")
         page.wait_for_selector(".game")
-        without = ["Magpies", "Hoard"]  # the tests' own games have no catalogues
-        assert outside(page.evaluate(SAID), [*NAMES, "greedy", *without]) == []
+        test_games = ["Magpies", "Hoard"]  # the tests' own games have no catalogues
+        assert outside_catalogues(page.evaluate(ALL_TEXTS), [*NAMES, "greedy", *test_games]) == []
         page.goto(f"{server.base}/seat/wrong")
-        assert outside(page.evaluate(SAID)) == []
+        assert outside_catalogues(page.evaluate(ALL_TEXTS)) == []
     finally:
         context.close()
         server.stop()
@@ -128,27 +128,27 @@ def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium
 
 @pytest.mark.parametrize("game", GAMES)
 def test_no_text_of_a_films_pictures_stands_outside_the_catalogues(bracketed, game):
-    """Wide and narrow, for all together and for one player. Moves and cards stand there in the notation as well."""
-    rng, whole = random.Random(4), Game("advanced" if game == "artus" else None, 3, 5, game=game)
-    while not whole.over:
-        whole.play(rng.choice(whole.moves()))
-    people, line = ["Ann", "Ben", "Cleo"], whole.record(["Ann", "Ben", "Cleo"])
+    """Checked in both layouts, with all hands and as one player sees it. The notation of moves and cards is allowed."""
+    rng, full_game = random.Random(4), Game("advanced" if game == "artus" else None, 3, 5, game=game)
+    while not full_game.over:
+        full_game.play(rng.choice(full_game.moves()))
+    people, line = ["Ann", "Ben", "Cleo"], full_game.record(["Ann", "Ben", "Cleo"])
     notation = [
         *json.loads(line)["moves"],
-        *(card.name for card in getattr(whole.components, "cards", ()) if game == "artus"),
+        *(card.name for card in getattr(full_game.components, "cards", ()) if game == "artus"),
     ]
     with translations.speaking("xx"):
-        game, said = whole.first(), set()
-        for count, action in enumerate(whole.actions_played):
+        game, texts = full_game.first(), set()
+        for count, action in enumerate(full_game.actions_played):
             game.play(action)
             if count % 8 and not game.over:
                 continue
             for layout, player in (("wide", None), ("wide", 1), ("table", None)):
                 root = ElementTree.fromstring(game.svg(player, names=people, layout=layout))
-                said |= {each.text for each in root.iter() if each.text and not each.tag.endswith("style")}
-        assert len(said) > 80
-        assert outside(said, [*people, *notation, *map(_shortened, notation)]) == []
-        assert outside(film.moves_in_words(line, None), people) == [], "and the moves beside them"
+                texts |= {element.text for element in root.iter() if element.text and not element.tag.endswith("style")}
+        assert len(texts) > 80
+        assert outside_catalogues(texts, [*people, *notation, *map(_shortened, notation)]) == []
+        assert outside_catalogues(film.moves_in_words(line, None), people) == [], "and the list of moves"
 
 
 def _shortened(move):
@@ -169,8 +169,8 @@ def test_a_film_goes_at_three_moves_a_second_and_tells_no_result_in_its_title():
     assert film.FPS == 3
 
 
-@pytest.mark.parametrize(("width", "drawn"), [(1280, "0 0 1216 688"), (390, "36 36 616 616")], ids=["wide", "phone"])
-def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(chromium, tmp_path, width, drawn):
+@pytest.mark.parametrize(("width", "view_box"), [(1280, "0 0 1216 688"), (390, "36 36 616 616")], ids=["wide", "phone"])
+def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(chromium, tmp_path, width, view_box):
     game, rng = Game("beginner", 2, 5), random.Random(1)
     while not game.over:
         game.play(rng.choice(game.moves()))
@@ -179,10 +179,10 @@ def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(ch
     try:
         page = context.new_page()
         page.goto(f"{(tmp_path / 'film.html').as_uri()}#40")
-        assert page.get_attribute("#picture svg", "viewBox") == drawn
+        assert page.get_attribute("#picture svg", "viewBox") == view_box
         page.keyboard.press("End")
-        told = [str(score).replace("-", "\N{MINUS SIGN}") for score in game.scores]
-        assert page.inner_text("#scores") == f"Maximiliane-Friederike {told[0]} · ppo-search:256 {told[1]}"
+        scores = [str(score).replace("-", "\N{MINUS SIGN}") for score in game.scores]
+        assert page.inner_text("#scores") == f"Maximiliane-Friederike {scores[0]} · ppo-search:256 {scores[1]}"
         assert page.inner_text("#status").startswith(f"{len(game.actions_played)} of {len(game.actions_played)}: ")
     finally:
         context.close()
@@ -218,6 +218,6 @@ def test_the_page_speaks_the_browsers_language_until_another_one_is_chosen(tmp_p
         for each in (page, other):
             each.wait_for_function("number => document.querySelectorAll('#log li').length > number", arg=number)
         first = [each.inner_text("#log li:first-child p") for each in (page, other)]
-        assert first[0] != first[1], "both hear of the move in their own language"
+        assert first[0] != first[1], "both pages show the move in their own language"
     finally:
         server.stop()

@@ -15,18 +15,18 @@ from play_server import serving, wait_until
 
 @pytest.fixture(autouse=True)
 def ratings(monkeypatch):
-    """Ladders grow; these tests know what is on theirs."""
-    known = {"random": 0.0, "greedy": 880.0, "lookahead": 1120.0, "ppo": 1930.0}
+    """Fixed ratings of agents, instead of those in the ladder file, which change."""
+    by_agent = {"random": 0.0, "greedy": 880.0, "lookahead": 1120.0, "ppo": 1930.0}
     two = ("artus", "beginner", 2)
-    monkeypatch.setattr(people, "ratings_of", lambda game, *variant: known if (game.name, *variant) == two else {})
+    monkeypatch.setattr(people, "ratings_of", lambda game, *variant: by_agent if (game.name, *variant) == two else {})
 
 
-def kept(folder, wins, losses, agent="lookahead", name="Ann"):
-    """Some games that a person has won, and some that they have lost."""
+def save_results(folder, wins, losses, agent="lookahead", name="Ann"):
+    """Save results of some games that a person has won, and of some that they have lost."""
     store = Store(folder)
     for nth in range(wins + losses):
-        own = 1 if nth < wins else 2
-        sat = [Sat(name, None, 50, own), Sat("Medium", agent, 40, 3 - own)]
+        place = 1 if nth < wins else 2
+        sat = [Sat(name, None, 50, place), Sat("Medium", agent, 40, 3 - place)]
         store.write_result(f"{name}-{agent}-{nth}", Result(1, "artus", "beginner", f"2026-11-{nth + 1:02}", 70, sat))
 
 
@@ -43,12 +43,12 @@ def test_a_person_resigns_sees_the_end_and_where_they_stand_and_looks_back(
     language,
     scheme,
 ):
-    kept(tmp_path, 7, 5)
+    save_results(tmp_path, 7, 5)
     options = {"locale": language, "color_scheme": scheme, **(TOUCHED if screen == "phone" else {"viewport": DESKTOP})}
     with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, hosted):
         page = open_page(link(server, hosted), **options)
         page.wait_for_function("() => document.body.dataset.step !== 'wait'")
-        for _ in range(3):  # somewhere in the game
+        for _ in range(3):  # in the middle of the game
             number = hosted.number
             if hosted.game.player == 0:
                 body = {"number": number, "move": hosted.game.moves()[0]}
@@ -63,7 +63,7 @@ def test_a_person_resigns_sees_the_end_and_where_they_stand_and_looks_back(
             "de": "Aufgeben? Die Partie endet, und du hast sie verloren.",
         }
         assert page.locator("#resigning p").first.text_content() == ends[language]
-        assert page.evaluate("document.activeElement.id") == "stay", "Enter alone gives nothing up"
+        assert page.evaluate("document.activeElement.id") == "stay", "Enter alone doesn't resign"
         assert not unnamed(page)
         shoot(page, f"resign-{screen}")
         getattr(page.locator("#stay"), press)()
@@ -117,8 +117,8 @@ def test_with_more_people_the_others_play_on(tmp_path, open_page):
 
 @pytest.mark.parametrize(("screen", "language"), [("desktop", "en"), ("phone", "de")])
 def test_the_start_page_says_where_who_sits_down_stands(tmp_path, start, screen, language):
-    kept(tmp_path, 7, 5)
-    kept(tmp_path, 2, 1, name="Ben")
+    save_results(tmp_path, 7, 5)
+    save_results(tmp_path, 2, 1, name="Ben")
     options = {"locale": language, **(TOUCHED if screen == "phone" else {"viewport": DESKTOP})}
     _, page = start(**options)
     place = page.locator(".stands").first

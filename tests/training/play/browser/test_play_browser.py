@@ -79,7 +79,7 @@ def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
         )
 
 
-# --- a game that brings no looks
+# --- a game without a picture or page of its own
 # ---------------------------------------------------------------------------
 
 
@@ -96,8 +96,8 @@ def test_a_whole_game_without_looks_by_buttons(tmp_path, open_page, monkeypatch)
                 shoot(page, "plain")
         shoot(page, "plain-end")
         assert page.locator("#log .chip").count() == hosted.number
-        shown = page.locator("#log .chip").all_inner_texts()
-        assert shown == [step.move for step in reversed(hosted.steps[1:])]
+        shown_moves = page.locator("#log .chip").all_inner_texts()
+        assert shown_moves == [step.move for step in reversed(hosted.steps[1:])]
         assert page.locator("#end tbody tr").count() == 2
         assert page.locator("#hand").is_hidden()
         assert page.locator("#picture desc").text_content().rstrip() == hosted.game.render(0, hosted.names).rstrip()
@@ -220,13 +220,13 @@ def at_a_card(tmp_path, agents=("greedy",), scoring=False, **options):
     hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], agents, **options)
     rng = random.Random(2)
 
-    def there():
+    def reached():
         position = hosted.game.to_dict()
         return (
             position["phase"] == "play" and position["turn"] == 0 and (not scoring or SCORING & {*position["hands"][0]})
         )
 
-    while not there():
+    while not reached():
         hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
     server = Serving(tmp_path)
     try:
@@ -246,13 +246,15 @@ def test_a_choice_can_be_taken_back_until_it_is_confirmed(tmp_path, open_page):
         card.click()
         assert card.get_attribute("aria-pressed") == "true"
         assert step_of(page) == "figure"
-        own = [seat for seat, figure in enumerate(hosted.game.to_dict()["seats"]) if figure == {"knight": 0}]
-        assert sorted(marked_seats(page)) == own, "a knight card allows the own knights"
+        own_seats = [seat for seat, figure in enumerate(hosted.game.to_dict()["seats"]) if figure == {"knight": 0}]
+        assert sorted(marked_seats(page)) == own_seats, "a knight card allows the own knights"
         shoot(page, "choosing-a-figure")
-        click_seat(page, own[0])
+        click_seat(page, own_seats[0])
         assert step_of(page) == "seat"
         moves = [
-            move for move in hosted.game.moves() if move.startswith(f"{card.get_attribute('data-card')}:{own[0]}>")
+            move
+            for move in hosted.game.moves()
+            if move.startswith(f"{card.get_attribute('data-card')}:{own_seats[0]}>")
         ]
         assert sorted(marked_seats(page)) == sorted(int(move.partition(">")[2]) for move in moves)
         shoot(page, "choosing-a-seat")
@@ -270,7 +272,7 @@ def test_a_choice_can_be_taken_back_until_it_is_confirmed(tmp_path, open_page):
 
 
 def test_a_scoring_card_that_waits_can_be_read_and_taken_back(tmp_path, open_page):
-    """By the button, by Esc and by the card itself."""
+    """A choice is taken back by the button, by Esc or by the card itself."""
     with at_a_card(tmp_path, scoring=True) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         name = next(card for card in hosted.game.to_dict()["hands"][0] if card in SCORING)
@@ -296,7 +298,7 @@ def test_a_scoring_card_that_waits_can_be_read_and_taken_back(tmp_path, open_pag
 
 
 def test_the_last_card_of_the_game_can_be_taken_back(tmp_path, open_page):
-    """Even if it is a scoring card, which leaves not even a card to choose."""
+    """Also if the card is a scoring card: then there is nothing to choose at all."""
     rng = random.Random(1)
     for seed in range(50):
         hosted = deal(tmp_path / str(seed), "advanced", ["Ann", "Ben"], seed=seed)
@@ -326,7 +328,7 @@ def test_what_cannot_be_is_said_and_changes_nothing(tmp_path, open_page):
         wrong = next(seat for seat in range(28) if seat not in marked_seats(page))
         click_seat(page, wrong)
         assert f"seat {wrong} isn\N{RIGHT SINGLE QUOTATION MARK}t among the marked ones" in page.inner_text("#detail")
-        assert "marked ones" in page.inner_text("#announce"), "told to who can't see it, too"
+        assert "marked ones" in page.inner_text("#announce"), "screen readers are told, too"
         for player, move, status in ((0, "k3-6:1>2", 422), (0, 5, 400), (1, hosted.game.moves()[0], 409)):
             answer = page.evaluate(
                 """async ([secret, body]) => {
@@ -401,7 +403,7 @@ def test_who_wants_less_motion_gets_none(tmp_path, open_page):
 
 
 def test_what_can_be_clicked_in_the_picture_is_listed_for_the_keyboard_only(tmp_path, open_page):
-    """Or for whoever asks for the list."""
+    """The list is also shown on request."""
     with at_a_card(tmp_path) as (server, hosted):
         page = open_page(link(server, hosted))
         card = page.locator('#hand .card[data-card^="k"]').first
@@ -417,7 +419,7 @@ def test_what_can_be_clicked_in_the_picture_is_listed_for_the_keyboard_only(tmp_
         assert listed.count() == 0
         page.keyboard.press("Tab")
         assert listed.count() == len(marked_seats(page))
-        assert page.locator("#list").is_hidden(), "who uses the keyboard has it anyway"
+        assert page.locator("#list").is_hidden(), "with the keyboard the list is always shown"
         listed.first.focus()
         page.keyboard.press("Enter")
         assert step_of(page) == "seat"
@@ -448,8 +450,8 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
                 )
         for player, page in enumerate(pages):
             position = hosted.game.to_dict()
-            shown = page.locator("#hand .card").evaluate_all("all => all.map(each => each.dataset.card)")
-            assert shown == position["hands"][player]
+            shown_cards = page.locator("#hand .card").evaluate_all("all => all.map(each => each.dataset.card)")
+            assert shown_cards == position["hands"][player]
             other = page.locator(f'.player[data-player="{1 - player}"]')
             backs = hosted.game.to_dict(player)["hands"][1 - player]
             assert other.locator(".backs .back").count() == sum(backs.values())
@@ -459,8 +461,8 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
             for answer in answers[player]:
                 if "/events" not in answer.url and answer.ok and "json" in answer.headers.get("content-type", ""):
                     heard.append(answer.json())
-            known = [state.get("state", state) for state in heard]
-            for state in known:
+            states = [state.get("state", state) for state in heard]
+            for state in states:
                 if "position" in state:
                     assert isinstance(state["position"]["hands"][1 - player], dict)
                     assert all(isinstance(count, int) for pile in state["position"]["piles"] for count in pile.values())
@@ -468,18 +470,18 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
             assert hosted.seats[1 - player].secret not in text
             assert hosted.record_secret not in text
             shoot(page, f"two-people-{'AB'[player]}")
-        drawn = {step.player for step in hosted.steps if step.move.startswith("draw:")}
-        for player in drawn:
+        players_who_drew = {step.player for step in hosted.steps if step.move.startswith("draw:")}
+        for player in players_who_drew:
             assert "It is “" in pages[player].inner_text("#log")
 
 
-# --- whatever comes in which order
+# --- messages in any order
 # -----------------------------------------------------------------------------------------
 
 
 def test_state_log_and_picture_change_together(tmp_path, open_page):
-    """Moves come late, twice, out of order or not at all, and the log that is fetched then is newer than all that was
-    heard."""
+    """Moves arrive late, twice, out of order or not at all, and the log that is fetched afterwards is newer than all of
+    them."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         secret = hosted.seats[0].secret
         page = open_page(link(server, hosted))
@@ -498,16 +500,16 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
                 page.evaluate("data => window.hear(data)", json.dumps(view.seen(hosted, 0, number)))
 
         def shown():
-            """How many moves the log has, and the last move by the log and by the picture."""
+            """Number of moves in the log, and the last move according to the log and to the picture."""
             moves = page.locator("#picture [data-move]")
             log = page.locator("#log li").all_inner_texts()
             return len(log), [moves.first.get_attribute("data-move")] if moves.count() else []
 
-        lost, fetched = [], []  # requests for the log while the line is down, and after
+        lost_requests, fetched_requests = [], []  # requests for the log while the line is down, and after
         down = True
 
         def lose(route):
-            (lost if down else fetched).append(route)
+            (lost_requests if down else fetched_requests).append(route)
             route.abort() if down else route.continue_()
 
         page.route(f"**/api/{secret}", lose)
@@ -517,14 +519,14 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
         hear(3, 4)  # 2 never comes
         page.wait_for_function("() => document.querySelector('#connection').textContent")
         assert shown() == (1, [hosted.steps[1].move]), "as long as the log can't be fetched the page stays as it is"
-        assert lost
+        assert lost_requests
         down = False
-        # A sign of life of the stream empties #connection as well, so the log itself says when the answer is there.
+        # An `alive` message of the stream empties #connection, too, so wait for the log to change.
         page.wait_for_function("() => document.querySelectorAll('#log li').length > 1")
-        assert shown() == (5, [hosted.steps[5].move]), "all that the answer holds, at once"
+        assert shown() == (5, [hosted.steps[5].move]), "everything in the answer, at once"
         hear(5, 4, 5, 2, 5)
         assert shown() == (5, [hosted.steps[5].move])
-        assert len(fetched) == 1
+        assert len(fetched_requests) == 1
         play(1)
         hear(5, 6, 6)
         assert shown() == (6, [hosted.steps[6].move])
@@ -547,7 +549,7 @@ def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
         page.wait_for_function("() => document.body.dataset.step === 'confirm'")
         wait_until(
             lambda: page.evaluate("true") and held
-        )  # the browser's news come only while something is asked of it
+        )  # Playwright passes the browser's events on only during calls
         move = json.loads(held[0].request.post_data)["move"]
         status, _ = server.ask(f"/api/{hosted.seats[0].secret}/move", {"number": number, "move": move})
         assert status == 200
@@ -558,7 +560,7 @@ def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
         page.evaluate("() => new Promise(requestAnimationFrame)")
         assert page.inner_text("#log li:first-child p").startswith(hosted.names[hosted.steps[-1].player])
         assert "This is how it would be" not in page.inner_text("#detail")
-        assert "the game has gone on" not in page.inner_text("#detail"), "nobody asks about that position any more"
+        assert "the game has gone on" not in page.inner_text("#detail"), "no request is sent for an old position"
 
 
 # --- interruptions
@@ -615,15 +617,15 @@ def test_a_page_whose_link_is_no_longer_valid_says_so_and_stops_asking(tmp_path,
         other = Serving(tmp_path / "another folder", port=server.port)
         try:
             page.wait_for_function("() => document.querySelector('#connection').textContent.includes('no such seat')")
-            asked = len(page.outside)
+            num_requests = len(page.outside)
             page.clock.install()
             page.clock.run_for(60_000)
-            assert len(page.outside) == asked
+            assert len(page.outside) == num_requests
         finally:
             other.stop()
 
 
-# --- every kind of reader
+# --- phones, keyboards, screen readers
 # ------------------------------------------------------------------------------------------------
 
 
@@ -752,8 +754,8 @@ def test_the_host_page_says_what_is_wrong(tmp_path, chromium):
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         context = chromium.new_context(viewport=DESKTOP)
         try:
-            page, asked, faults = context.new_page(), [], []
-            page.on("request", lambda request: asked.append(request.url))
+            page, requests, faults = context.new_page(), [], []
+            page.on("request", lambda request: requests.append(request.url))
             page.on("pageerror", lambda error: faults.append(str(error)))
             page.clock.install()
             page.goto(f"{server.base}/host/{server.lobby.host_secret}")
@@ -774,9 +776,9 @@ def test_the_host_page_says_what_is_wrong(tmp_path, chromium):
             page.wait_for_selector("#trouble:visible")
             assert "no longer valid" in page.inner_text("#trouble")
             shoot(page, "host-link-invalid")
-            count = len(asked)
+            count = len(requests)
             page.clock.run_for(60_000)
-            assert len(asked) == count
+            assert len(requests) == count
             assert page.locator(".game").count() == 1, "the links of the seats still lead somewhere"
             assert not faults
         finally:

@@ -24,7 +24,7 @@ serving = partial(serving_at, "quest", choose=lively)
 
 
 def acting(**wanted):
-    """Positions in which Ann, player 0, acts and has these action cards."""
+    """A condition: Ann, player 0, is acting and has these numbers of action cards."""
 
     def holds(position):
         held = position["actions"][0]
@@ -35,7 +35,7 @@ def acting(**wanted):
 
 
 def jousting(*players):
-    """Positions in which these bid, Ann first, who holds two cards for it at least and one that can't be bid."""
+    """A condition: these players bid, Ann first; she holds at least two cards that can be bid and one that can't."""
 
     def holds(position):
         due = position["phase"] == "bid" and position["turn"] == 0 and position["bidding"] == [*players]
@@ -48,10 +48,10 @@ def jousting(*players):
 
 
 def click_target(page, target, tap=False):
-    """A click on something in the picture; on places near their corner, away from quests."""
+    """Click on something in the picture; on a place near its corner, away from quests."""
     halo = page.locator(f'#picture [data-halo="{target}"]')
     if tap:
-        halo.evaluate("halo => halo.scrollIntoView({ block: 'start' })")  # on a phone the panel lies over the rest
+        halo.evaluate("halo => halo.scrollIntoView({ block: 'start' })")  # on a phone the panel covers the rest
     box = halo.bounding_box()
     part = 0.1 if target.startswith("place") else 0.5
     x, y = box["x"] + part * box["width"], box["y"] + part * box["height"]
@@ -84,17 +84,19 @@ def choose(page, game, move, in_picture=False):
         if page.locator("#options.horse").count():
             page.click(f'#options [data-action="{action}"]')
         return
-    same = [each for each in game.moves() if each.startswith(f"{kind}:") and (kind != "exercise" or action[9:] in each)]
+    moves = [
+        each for each in game.moves() if each.startswith(f"{kind}:") and (kind != "exercise" or action[9:] in each)
+    ]
     page.click(f'#options [data-action="{action}"]')
-    if kind != "take" and len(same) > 1:
-        option = page.locator("#options button").nth(same.index(move))
+    if kind != "take" and len(moves) > 1:
+        option = page.locator("#options button").nth(moves.index(move))
         # Places are listed for the keyboard only.
         option.click() if option.is_visible() else click_target(page, target_of(move))
 
 
 def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
-    """By clicks alone. Both people meet in a tournament, and neither page ever hears of hidden cards or of a bid before
-    it is open."""
+    """Only with clicks. Both people meet in a tournament, and neither page ever receives hidden cards, or a bid before
+    it is revealed."""
     with serving(tmp_path, ["Ann", "Ben"], ["greedy"]) as (server, hosted):
         pages = [open_page(link(server, hosted, player), ask=False, forced=True) for player in (0, 1)]
         rng, met = random.Random(3), 0
@@ -103,8 +105,8 @@ def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
             """Whether a person has to choose: their pages play for them where there is no choice."""
             return hosted.game.over or (hosted.game.player < 2 and len(hosted.game.moves()) > 1)
 
-        def wanted(game):
-            """Until the two have met, they go for tournaments and stay in Camelot."""
+        def move_to_play(game):
+            """The move to play: until the two have met in a tournament, they choose tournaments and stay in Camelot."""
             moves = game.moves()
             home = [move for move in moves if not move.startswith("horse")]
             if met or not home:
@@ -116,7 +118,7 @@ def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
             if hosted.game.over:
                 break
             player, number = hosted.game.player, hosted.number
-            page, move, position = pages[player], wanted(hosted.game), hosted.game.to_dict()
+            page, move, position = pages[player], move_to_play(hosted.game), hosted.game.to_dict()
             page.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=number)
             wait_for_step(page, *STEPS)
             duel = position["phase"] == "bid" and sorted(jousters(position)) == [0, 1]
@@ -127,7 +129,9 @@ def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
                 met += 1
             choose(page, hosted.game, move, rng.random() < 0.5)
             if move.startswith("bid") and len(jousters(position)) > 1:
-                assert (step_of(page), hosted.number) == ("confirm", number), "more cards may follow: it always asks"
+                assert (step_of(page), hosted.number) == ("confirm", number), (
+                    "more cards may follow, so the page always asks"
+                )
                 page.click("#confirm")
             wait_until(lambda: hosted.number > number)  # noqa: B023
             assert hosted.steps[number + 1].move == move
@@ -183,7 +187,7 @@ def check_heard(heard, player, hosted):
 
 
 def test_a_bid_is_put_together_of_cards(tmp_path, open_page):
-    """Also where nothing is asked before moves are played; cards can be taken out again."""
+    """Also without the setting to ask before moves are played; cards can be removed from the bid again."""
     with serving(tmp_path, PEOPLE[:3], until=jousting(0, 1)) as (server, hosted):
         page, number = open_page(link(server, hosted), ask=False), hosted.number
         assert wait_for_step(page, "bid")
@@ -242,7 +246,7 @@ def test_who_jousts_alone_lays_back_one_card(tmp_path, open_page):
 
 
 def test_knights_ride_by_taps_on_places(tmp_path, open_page):
-    """A place that two horses can reach asks which one goes."""
+    """If two horses can reach a place, the page asks which one to use."""
     with serving(tmp_path, PEOPLE[:3], until=acting(horse_2=1, horse_3=1)) as (server, hosted):
         page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
         assert wait_for_step(page, "act")
@@ -293,12 +297,12 @@ def test_quests_are_asked_for_and_paid_in_the_picture(tmp_path, open_page):
 
 
 def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):
-    def outside(position):
+    def outside_camelot(position):
         return acting(tournament=1)(position) and any(
             card.startswith("exercise") and position["places"][0] != "camelot" for card in position["actions"][0]
         )
 
-    with serving(tmp_path, PEOPLE[:4], until=outside) as (server, hosted):
+    with serving(tmp_path, PEOPLE[:4], until=outside_camelot) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         useless = page.locator('#options [data-action^="exercise"]').first
         useless.click(force=True)
@@ -312,15 +316,15 @@ def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):
 
 @pytest.mark.parametrize("step", ["take", "act", "bid"])
 def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page, step):
-    def late(position):
+    def in_a_late_round(position):
         if step == "bid":
             return jousting(0, 1)(position)
         phase = {"take": "choose", "act": "act"}[step]
-        there = position["phase"] == phase and position["turn"] == 0 and position["round"] > 2
-        return there and any(position["quests"]) and len(Game.from_dict(position).moves()) > 3
+        reached = position["phase"] == phase and position["turn"] == 0 and position["round"] > 2
+        return reached and any(position["quests"]) and len(Game.from_dict(position).moves()) > 3
 
     people = ["Ann", "Benedict the Younger", "Cleo", "Wilhelmina of Orange"]
-    with serving(tmp_path, people, until=late) as (server, hosted):
+    with serving(tmp_path, people, until=in_a_late_round) as (server, hosted):
         page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
         shoot(page, f"quest-phone-{step}")
         assert step_of(page) == step
@@ -356,7 +360,7 @@ def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):
             assert quest in described.partition("Open quests: ")[2]
         assert unnamed(page) == []
         labels = page.locator("#options button").evaluate_all("all => all.map(each => each.ariaLabel)")
-        assert all(": " in label for label in labels), "what each action card is good for"
+        assert all(": " in label for label in labels), "the purpose of each action card"
         for panel in page.locator(".player").all():
             held = panel.locator("[role=img]").evaluate_all("all => all.map(each => each.ariaLabel)")
             assert [text.partition(":")[0] for text in held] == ["actions", "virtues", "quests"]

@@ -25,14 +25,14 @@ STEPS = ("card", "chip", "swap", "confirm")
 
 
 def must_follow(position):
-    """Ann, player 0, holds cards of the suit that was led, and others."""
+    """Whether Ann, player 0, holds cards of the suit that was led, and other cards."""
     hand, trick = position["hands"][0], position["trick"]
     following = [card for card in hand if trick and card.split("-")[0] == trick[0][1].split("-")[0]]
     return position["turn"] == 0 and 1 < len(following) < len(hand) and any(position["voids"])
 
 
 def play_one(page, hosted, rng, tap=False):
-    """One decision by clicks: a card of the fan or chips on the table, then `Play it`."""
+    """Make one decision by clicks: a card in hand or chips on the table, then `Play it`."""
     number = hosted.number
     step = wait_for_step(page, *STEPS)
     while step != "confirm":
@@ -51,7 +51,7 @@ def play_one(page, hosted, rng, tap=False):
 
 
 def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):
-    """By clicks alone; neither page ever hears of hidden cards, and a revoke changes nothing."""
+    """Only with clicks. Neither page ever receives hidden cards, and an illegal card changes nothing."""
     with serving(tmp_path, ["Ann", "Ben"], ["greedy", "greedy"]) as (server, hosted):
         pages = [open_page(link(server, hosted, player), ask=False, forced=True) for player in (0, 1)]
         rng, refused, chips = random.Random(3), 0, 0
@@ -99,9 +99,9 @@ def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):
                 assert [type(hand) for hand in position["hands"]] == [list if p == player else int for p in range(4)]
                 assert isinstance(position["pile"], int)
                 assert "chance" not in position
-                own = {*position["hands"][player]}
+                own_hand = {*position["hands"][player]}
                 for move in state["moves"]:
-                    assert move["card"] is None or move["card"] in own
+                    assert move["card"] is None or move["card"] in own_hand
             assert hosted.seats[1 - player].secret not in json.dumps(heard) + page.content()
             fields = page.locator("#end td:nth-child(3)").all_inner_texts()
             assert fields == [str(field) for field in sorted(hosted.game.scores, reverse=True)]
@@ -138,11 +138,11 @@ def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):
     with serving(tmp_path, names, until=second_trick) as (server, hosted):
         page, rng = open_page(link(server, hosted)), random.Random(1)
         page.click(".tricks summary")
-        for done in (2, 3, 4):
-            while len(hosted.game.to_dict()["played"][0]) < done or hosted.game.to_dict()["trick"]:
+        for num_tricks in (2, 3, 4):
+            while len(hosted.game.to_dict()["played"][0]) < num_tricks or hosted.game.to_dict()["trick"]:
                 body = {"number": hosted.number, "move": rng.choice(hosted.game.moves())}
                 assert server.ask(f"/api/{hosted.seats[hosted.game.player].secret}/move", body)[0] == 200
-            page.wait_for_function("count => document.querySelectorAll('.tricks li').length === count", arg=done)
+            page.wait_for_function("count => document.querySelectorAll('.tricks li').length === count", arg=num_tricks)
         told = page.locator(".tricks li .unseen").all_text_contents()[::-1]
         position = hosted.game.to_dict()
         for nth, line in enumerate(told):
@@ -160,12 +160,12 @@ def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):
 
 @pytest.mark.parametrize("kind", ["chip", "swap"])
 def test_chips_are_chosen_on_the_table_of_a_small_phone(tmp_path, open_page, kind):
-    def there(position):
+    def at_a_sword(position):
         empty = position["trumps"].count(None)
         return position["phase"] == "sword" and position["turn"] == 0 and (empty == 0 if kind == "swap" else empty == 3)
 
     people = ["Ann", "Ben", "Cleo", "Dora", "Emil", "Fay"]
-    with serving(tmp_path, people, until=there) as (server, hosted):
+    with serving(tmp_path, people, until=at_a_sword) as (server, hosted):
         page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
         assert page.evaluate("document.documentElement.scrollWidth") <= SMALL_PHONE["width"]
         assert step_of(page) == kind
@@ -219,7 +219,7 @@ def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_pa
             assert min(box["width"], box["height"]) >= 40
             assert box["y"] + box["height"] <= SMALL_PHONE["height"], "without scrolling"
         laid = page.locator("#picture [data-trick]").first.bounding_box()
-        assert laid["y"] < page.locator("#turn").bounding_box()["y"], "the trick is seen, too"
+        assert laid["y"] < page.locator("#turn").bounding_box()["y"], "the trick is visible, too"
         play_one(page, hosted, random.Random(2), tap=True)
 
 

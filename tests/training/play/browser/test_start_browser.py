@@ -44,7 +44,7 @@ TO_PRESS = """() => {
     }
     return null;
 }"""
-"""Where the first thing can be pressed that leads on: one that lies below nothing else, by scrolling if need be."""
+"""JavaScript: the point at which the first choice can be clicked, one that nothing covers; scrolls if necessary."""
 
 TO_CHOOSE = """() => {
     const sort = document.querySelector("#options button") ? "#options button" : "#hand button";
@@ -53,11 +53,11 @@ TO_CHOOSE = """() => {
     if (number > 9) all[number - 1].focus();
     return number;
 }"""
-"""The number of the first choice that leads on. If there is no key for it, it has the focus, as Tab would bring."""
+"""JavaScript: the number of the first possible choice. If it has no key of its own, it gets the focus, as by Tab."""
 
 
 def begin(page, game, agents, way):
-    """Choose a game and how many play on the start page, and deal."""
+    """Choose a game and the number of players on the start page, and deal."""
     if way != "keyboard":
         press = "tap" if way == "thumb" else "click"
         getattr(page.locator(f'[data-kind="{game}"]'), press)()
@@ -65,13 +65,13 @@ def begin(page, game, agents, way):
         page.fill(".seat input >> nth=0", "Wilhelmine")
         getattr(page.locator("#deal"), press)()
     else:
-        wanted = {"game": game, "count": str(agents + 1)}
+        choices = {"game": game, "count": str(agents + 1)}
         page.locator("#language").focus()
         while page.evaluate("document.activeElement.id") != "deal":
             page.keyboard.press("Tab")
             name = page.evaluate("document.activeElement.name")
             for _ in range(6):
-                if name in wanted and page.evaluate("document.activeElement.value") != wanted[name]:
+                if name in choices and page.evaluate("document.activeElement.value") != choices[name]:
                     page.keyboard.press("ArrowDown")
             if page.evaluate("document.activeElement.matches('.seat input:not([hidden])')"):
                 page.keyboard.press("Control+A")
@@ -82,7 +82,7 @@ def begin(page, game, agents, way):
 
 
 def decide(page, way, number):
-    """One decision: the first of all that is offered, until it is confirmed and has come back as a line of the log."""
+    """Make one decision: take the first choice offered, confirm it, and wait until the log has a line for it."""
     for _ in range(8):
         if page.locator("#log li").count() > number:
             return
@@ -104,7 +104,7 @@ def decide(page, way, number):
 
 
 def look_back(page, hosted, language, way):
-    """The end panel: who has won, all scores, the curves, and the game step by step in its place."""
+    """Check the end panel: the winner, all scores, the charts, and looking back step by step."""
     page.wait_for_selector("#end table")
     alone, other, several = VERDICTS[language]
     winners = [hosted.names[player] for player in hosted.game.winners]
@@ -137,7 +137,7 @@ def look_back(page, hosted, language, way):
     press("#review")
     page.wait_for_selector("#end figure >> nth=1", timeout=120_000)
     for label in page.locator("#end .chart").evaluate_all("all => all.map(each => each.ariaLabel)"):
-        assert all(name in label for name in hosted.names), "what the curve ends with, for who can't see it"
+        assert all(name in label for name in hosted.names), "the last values of the chart, for screen readers"
     lines = page.locator("#end .chart >> nth=0 >> polyline:not(.under)")
     assert lines.count() == len(hosted.names)
     assert lines.first.get_attribute("points").count(",") == hosted.number + 1
@@ -147,13 +147,13 @@ def look_back(page, hosted, language, way):
 
 @pytest.mark.parametrize(("game", "screen", "language", "way"), GAMES, ids=map(" ".join, GAMES))
 def test_a_whole_game_from_the_start_page(start, monkeypatch, game, screen, language, way):
-    """Without a word on the command line."""
+    """No options on the command line are needed."""
     monkeypatch.setattr(hosting, "fresh_seed", lambda: 5)
-    monkeypatch.setattr(forecast, "POSITIONS", 6)  # most of the time would go into the curves
+    monkeypatch.setattr(forecast, "POSITIONS", 6)  # otherwise the charts would take most of the time
     monkeypatch.setattr(forecast, "DEALS_OF_POSITION", 3)
     monkeypatch.setattr(forecast, "TURNS", 1)
     deal, agents = hosting.HostedGame.deal, GAMES[game, screen, language, way]
-    monkeypatch.setattr(hosting.HostedGame, "deal", lambda *given, **told: deal(*given, **{"seed": 5, **told}))
+    monkeypatch.setattr(hosting.HostedGame, "deal", lambda *args, **options: deal(*args, **{"seed": 5, **options}))
     server, page = start(ask=way != "mouse", locale=LOCALES[language], **SCREENS[screen])
     width = page.viewport_size["width"]
     assert unnamed(page) == []
@@ -186,13 +186,13 @@ def test_a_whole_game_from_the_start_page(start, monkeypatch, game, screen, lang
 
 def test_all_is_played_in_every_way():
     for game in ("artus", "royal", "quest"):
-        played = {part for given in GAMES if given[0] == game for part in given[1:]}
-        assert {*SCREENS, *LOCALES, "keyboard"} < played
+        screens_and_ways = {part for run in GAMES if run[0] == game for part in run[1:]}
+        assert {*SCREENS, *LOCALES, "keyboard"} < screens_and_ways
     assert {way for *_, way in GAMES} == {"mouse", "thumb", "keyboard"}
 
 
 def test_the_host_deals_again_and_goes_on_with_a_kept_game(start, tmp_path):
-    """While games run; the page's link works after a restart, too."""
+    """Checked while games are running; the page's link also works after a restart."""
     server, page = start(locale="en-GB", viewport=DESKTOP)
     page.locator('[data-kind="artus"]').click()
     page.get_by_label("3 players").check()

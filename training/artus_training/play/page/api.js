@@ -1,15 +1,18 @@
-// The server's few questions and answers. The page's secret is a part of its address.
+// Requests to the server. The last part of the page's address is the secret of the seat or of the host.
 
 import { say } from "./texts.js";
 
-const STREAMS = 3; // at most, in all pages of a browser: HTTP/1.1 allows it six connections, and moves need some
+const STREAMS = 3; // maximum of open streams in a browser: HTTP/1.1 allows six connections, and moves need some
 const secret = location.pathname.split("/").pop();
-let pending = new AbortController(); // of all requests that have no answer yet
+let pending = new AbortController(); // cancels all requests that have no answer yet
 
-/** The server has understood the question and says no: asking again won't help. */
+/** The server refuses a request: repeating it won't help. */
 export class RefusedError extends Error {}
 
-/** Ask the server for this seat. Throws an Error with the reason if that fails, a RefusedError if it refuses. */
+/**
+ * Send a request for this seat: GET, or POST with a body. Throws a RefusedError if the server refuses it, an Error with
+ * the reason if it fails.
+ */
 export const ask = (what = "", body) => request(`/api/${secret}${what && "/" + what}`, body);
 
 /** All games, for the host. Throws as `ask` does, also after 30 seconds without an answer. */
@@ -22,10 +25,10 @@ export async function askForGames() {
   }
 }
 
-/** Ask for something else of the host's. Throws as `ask` does. */
+/** Any other request of the host's page. Throws as `ask` does. */
 export const askHost = (what, body) => request(`/api/host/${secret}/${what}`, body);
 
-/** End all requests that have no answer yet: the line is dead, and none will come. */
+/** Cancel all requests that have no answer yet: the connection is dead. */
 function giveUp() {
   pending.abort();
   pending = new AbortController();
@@ -45,12 +48,12 @@ async function request(path, body, signal = pending.signal) {
 }
 
 /**
- * Hear of every move after number `after`; reconnects by itself, until the server says that there is no such seat.
- * `onConnection` gets what is wrong with the connection, "" if nothing is.
+ * Pass the state after each move beyond number `after` to `onState`. Reconnects by itself, until the server says that
+ * there is no such seat. `onConnection` gets a message about the connection, "" if nothing is wrong with it.
  *
- * The `STREAMS` pages that were opened, shown or used last hold an open stream; the others connect for a moment every few
- * seconds. When it has nothing new the server sends `alive`, with the most milliseconds until the next one: a stream that
- * is silent for much longer is dead, even if the browser hasn't noticed.
+ * The `STREAMS` pages that were opened, shown or used last keep a stream open; the others connect briefly every few
+ * seconds. While nothing happens the server sends `alive` messages, with the maximum number of milliseconds until the
+ * next one: a stream that is silent for much longer is dead, even if the browser hasn't noticed.
  */
 export function listen(after, onState, onConnection) {
   const others = new BroadcastChannel("streams");
@@ -135,7 +138,7 @@ export function listen(after, onState, onConnection) {
   for (const used of ["pointerdown", "keydown"]) addEventListener(used, () => holds || start());
 }
 
-/** Why the server has no answer for this seat, "" if it has one or can't be reached. */
+/** Why the server refuses requests for this seat, "" if it doesn't, or can't be reached. */
 async function refusal() {
   try {
     await ask();

@@ -1,16 +1,19 @@
-// What explains itself: the "?" panel, tips for somebody's first turn, and meanings of what is pointed at.
+// Help on the page: the "?" panel, tips for a player's first turns, and explanations of things under the pointer.
 
 import { ask } from "./api.js";
 import * as parts from "./parts.js";
 import { say, sayOfGame, saysOfGame } from "./texts.js";
 
-const low = matchMedia("(max-width: 720px) and (max-height: 700px)"); // as in play.css: there a tip is one line until opened
+const low = matchMedia("(max-width: 720px) and (max-height: 700px)"); // as in play.css: then a tip is one line until opened
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const $ = (id) => document.getElementById(id);
-const LONG = 450; // milliseconds that a finger rests on something to ask for its meaning
-const AWAY = 12; // pixels between something and its meaning
+const LONG = 450; // milliseconds of a long press, which shows the meaning of a thing
+const AWAY = 12; // pixels between a thing and the bubble with its meaning
 
-/** The "?" panel. Its pages are fetched when it is opened first; `point(picture, where)` shows what each is about. */
+/**
+ * The "?" panel. Its pages are fetched when it is first opened; `point(picture, where)` highlights the place that a
+ * page is about.
+ */
 export function offerHelp(point) {
   const panel = $("help");
   let fetched = false;
@@ -28,7 +31,7 @@ export function offerHelp(point) {
     }
   });
   $("close-help").addEventListener("click", () => panel.close());
-  panel.addEventListener("click", (event) => event.target === panel && panel.close()); // beside it
+  panel.addEventListener("click", (event) => event.target === panel && panel.close()); // a click beside the panel
 }
 
 function page({ title, text, picture }, i, all) {
@@ -55,11 +58,11 @@ const learn = (key) => {
   try {
     localStorage.setItem(key, "1");
   } catch {
-    // see above
+    // no storage: then no tips are shown, see `known`
   }
 };
 
-/** A tip for a step of a game, until somebody has taken that step once. */
+/** Show the tip for a step of a game, unless the step was taken, or the tip closed, before in this browser. */
 export function tip(game, step) {
   const key = `play-tip-${game}-${step}`, text = `first.${step}`;
   const wanted = saysOfGame(text) && !known(key);
@@ -79,7 +82,7 @@ export const taken = (game, step) => learn(`play-tip-${game}-${step}`);
 
 // --- meanings ---
 
-/** Titles within a picture become meanings, which are shown at once and on phones, too. */
+/** Turn titles within a picture into `data-meaning` attributes: `explain` shows these at once, also on phones. */
 export function collectMeanings(svg) {
   for (const title of svg.querySelectorAll("g > title")) {
     title.parentNode.setAttribute("data-meaning", title.textContent);
@@ -94,7 +97,7 @@ function hide() {
   $("meaning").hidden = true;
 }
 
-/** Show a meaning beside what has it. */
+/** Show a text in the bubble beside an element. */
 function show(target, text) {
   if (!text) return hide();
   const bubble = $("meaning");
@@ -108,8 +111,8 @@ function show(target, text) {
 }
 
 /**
- * Let things be looked at with the arrow keys: where `holder` has the focus, they go from one of `things(holder)` to the
- * next, and what it means is shown and told. Things may be drawn anew meanwhile.
+ * Let the arrow keys move from one of the elements `things(holder)` to the next while `holder` has the focus. The meaning
+ * of each is shown, and passed to `tell`. The elements may be redrawn meanwhile.
  */
 export function explore(holder, things, meaningOf, tell) {
   let place = -1;
@@ -123,7 +126,7 @@ export function explore(holder, things, meaningOf, tell) {
     all[place].classList.add("looked");
     all[place].scrollIntoView({ block: "nearest", behavior: "instant" });
     const found = all[place], text = meaningOf(found);
-    requestAnimationFrame(() => show(found, text)); // scrolling, which comes before, would hide it
+    requestAnimationFrame(() => show(found, text)); // after the scrolling, which hides the bubble
     tell(text);
   });
   holder.addEventListener("focusout", () => {
@@ -133,8 +136,7 @@ export function explore(holder, things, meaningOf, tell) {
   });
 }
 
-/** Show what things mean: those in the picture when the mouse is over them, all when they have the focus or are pressed
-    for long. */
+/** Show meanings: of things in the picture when the mouse is over them, of all things on focus and on a long press. */
 export function explain(meaningOf) {
   const bubble = $("meaning");
   $("picture").addEventListener("pointerover", ({ pointerType, target }) => pointerType === "mouse" && show(target, meaningOf(target)));

@@ -1,4 +1,4 @@
-// The start page: a game is set up, and all games of the server are listed with everybody's links.
+// The start page: sets up games, and lists all games of the server with everybody's links.
 
 import { askForGames, askHost, RefusedError } from "./api.js";
 import { make } from "./parts.js";
@@ -11,7 +11,7 @@ let shown, games = [];
 
 // --- all games ---
 
-/** Ask again and again, until the server says that this page's link isn't valid any more. */
+/** Update the list every few seconds, until the server says that this page's link isn't valid any more. */
 async function load() {
   try {
     const { games: all, warnings } = await askForGames();
@@ -36,7 +36,7 @@ function warn(warnings) {
   $("warnings").replaceChildren(...warnings.map((text) => make("li", {}, text)));
 }
 
-/** Draw the lists anew if something has changed: whoever is about to copy a link isn't disturbed. */
+/** Redraw the lists, but only if something has changed: somebody may be about to copy a link. */
 function show(all) {
   const text = JSON.stringify(all);
   if (text === shown) return;
@@ -49,7 +49,7 @@ function show(all) {
 }
 
 function game(each) {
-  const turn = each.seats[each.turn]?.name; // not known of files from before, until somebody opens the game
+  const turn = each.seats[each.turn]?.name; // unknown in files of older versions until somebody opens the game
   const played = turn ? say("host.going", { n: each.moves, name: turn }) : say("host.moves", { n: each.moves });
   const going = each.moves ? played : say("host.new");
   const state = each.over ? say("host.over") : going;
@@ -83,7 +83,7 @@ function person(seat, score) {
   return [...about, make("span", { class: "buttons" }, open, copy)].filter(Boolean);
 }
 
-// --- setting one up ---
+// --- setting up a game ---
 
 const picked = (name) => new FormData($("setup")).get(name);
 const kind = () => games.find(({ name }) => name === picked("game"));
@@ -116,7 +116,7 @@ function picks(name, values, chosen, onchange) {
   );
 }
 
-/** A game was chosen: its rule sets, and how many play. */
+/** Offer the rule sets of the chosen game, and its numbers of players. */
 function offerVariants() {
   const { rules } = kind();
   const sets = rules.map(({ name, title, about }) => ({ value: name, title, about }));
@@ -133,7 +133,7 @@ function offerNumbers() {
   offerSeats();
 }
 
-/** As many seats as play, with whoever was chosen for them before. */
+/** A row for each seat. Keeps the players who were chosen before. */
 function offerSeats() {
   const rows = [...$("seats").querySelectorAll(".seat")];
   const before = rows.map((row) => ({ holder: row.querySelector("select").value, name: row.querySelector("input").value }));
@@ -160,7 +160,7 @@ function seat(i, before) {
   return make("div", { class: "seat" }, make("b", {}, say("start.seat", { number })), select, input, agent, stands);
 }
 
-/** Where a person who sits down stands among the agents of the chosen variant; nothing about those who are new. */
+/** Show a person's placement among the agents in the chosen variant; nothing for new people. */
 async function tellPlacement(place, name) {
   const asked = { game: kind().name, rules: ruleSet().name, players: Number(picked("count")), name };
   place.dataset.name = name;
@@ -168,7 +168,7 @@ async function tellPlacement(place, name) {
   if (place.dataset.name === name) place.textContent = lines.join(" ");
 }
 
-/** The name that somebody has had at a seat before, as far as the browser keeps it. */
+/** The name that was last used at a seat in this browser, or a default. */
 function remembered(i) {
   const usual = say("start.letter", { letter: String.fromCharCode(65 + i) });
   try {
@@ -200,7 +200,7 @@ async function dealNew(event) {
 
 const dealAgain = ({ name }) => begin("again", { name });
 
-/** Let the server deal, and go to the only person's seat, or show everybody's link. */
+/** Let the server deal. Then open the seat if only one person plays, otherwise show everybody's links. */
 async function begin(what, body) {
   $("deal").disabled = true;
   said(say("start.waiting"));
@@ -228,7 +228,7 @@ async function offer() {
   } catch (error) {
     if (error instanceof RefusedError) $("loading").remove();
     else setTimeout(offer, EVERY);
-    return; // what is wrong is said above the list
+    return; // `load` shows the error above the list
   }
   $("loading").remove();
   offerGames();

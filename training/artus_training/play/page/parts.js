@@ -1,4 +1,4 @@
-// Pieces of the page that show and never decide: players, log, advice, end.
+// Elements that only display something: players, log, hint, end of the game.
 
 import { listed, say, sayOfGame, saysOfGame } from "./texts.js";
 
@@ -14,7 +14,7 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A drawing of the server's (never anybody's text) in a frame of its own. */
+/** A drawing (SVG) from the server in a `<span>`. It is inserted as HTML, so it must not contain text of users. */
 export function drawing(svg, name) {
   const holder = make("span", { class: name, "aria-hidden": "true" });
   holder.innerHTML = svg;
@@ -23,7 +23,7 @@ export function drawing(svg, name) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A part of a picture from its tag, its attributes and its text. */
+/** An SVG element from its tag, its attributes and its text. */
 export function draw(tag, attributes, text = "") {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -31,23 +31,23 @@ export function draw(tag, attributes, text = "") {
   return element;
 }
 
-/** Where something in a picture lies, in the picture's own units, whatever moves or scales it. */
+/** The bounding box of a shape in the picture's own units, after all transformations. */
 export function boxIn(svg, shape) {
   const { left, top, right, bottom } = shape.getBoundingClientRect(), inside = svg.getScreenCTM().inverse();
   const [start, end] = [[left, top], [right, bottom]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(inside));
   return { x: start.x, y: start.y, width: end.x - start.x, height: end.y - start.y };
 }
 
-/** A sign in a picture that says who has done something there: see `numbered`. */
+/** A round sign in a picture, with a text that says who has made a move there: see `numbered`. */
 export const sign = (text, x, y) => [
   draw("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": text }),
   draw("text", { x, y: y + 5, class: text.length > 1 ? "several" : "" }, text),
 ];
 
-/** Points won or lost, with a true minus sign. */
+/** Points won or lost, with a plus or minus sign. */
 export const signed = (points) => (points > 0 ? `+${points}` : unsigned(points));
 
-/** Points that somebody has. */
+/** Points that somebody has, with a typographic minus sign if negative. */
 export const unsigned = (points) => String(points).replace("-", "−");
 
 /** Points in words: `3 fields`. */
@@ -56,10 +56,13 @@ export function scored(setup, points) {
   return saysOfGame("scored") ? sayOfGame("scored", told) : say("points", told);
 }
 
-/** A text that begins with a capital. */
+/** A text with its first letter in upper case. */
 export const upper = (text) => text && text[0].toUpperCase() + text.slice(1);
 
-/** What stands at the arrows of some moves: the letters of who has made them, with a number where they made several. */
+/**
+ * A label for each of some moves, from the players who made them: the player's letter, with a number if the player made
+ * several.
+ */
 export function numbered(players) {
   const count = (some, player) => some.filter((each) => each === player).length;
   return players.map((player, i) => {
@@ -70,7 +73,7 @@ export function numbered(players) {
 
 export const badge = (setup, player) => drawing(setup.players[player].badge, "badge");
 
-/** Everybody's name and points, and what the game adds. */
+/** An element for each player: name, points, and the elements that the game adds, from `panel(number)`. */
 export function players({ setup, state }, panel) {
   return setup.players.map((player, number) => {
     const turn = state.turn === number, you = number === setup.you;
@@ -95,8 +98,8 @@ export function players({ setup, state }, panel) {
 }
 
 /**
- * Let a name fit into its line: it is shortened where one of its words ends, or else anywhere, and keeps the number behind
- * its colon, which tells agents apart: `ppo…:256`.
+ * Shorten a name until it fits into its line, at the end of a word if possible. A number after a colon is kept, because it
+ * tells agents apart: `ppo…:256`.
  */
 export function fit(element) {
   const full = element.textContent, fits = () => element.scrollWidth <= element.clientWidth;
@@ -123,7 +126,7 @@ function chip({ move, points }) {
   return [make("span", { class: "chip" }, move), points ? gain : null];
 }
 
-/** Who has won, and with what. */
+/** The end of the game: its winners, a table of the results, and buttons. */
 export function end(setup, over, onAgain) {
   const link = `/record/${over.record}.jsonl`;
   const share = make("button", { id: "share" }, say("end.share.link"));
@@ -177,7 +180,7 @@ function verdict(setup, winners) {
   return winners[0] === setup.you ? say("end.won") : say("end.winner", { name: names[0] });
 }
 
-/** What the strongest agent would play, and what is likely to come of the best moves, in words. */
+/** A hint in words: the strongest agent's move, and the expected results of the best moves. */
 export function advice(setup, { agent, games, moves }, { brief, full }, onChoose) {
   const proposal = (move) =>
     make(

@@ -1,19 +1,19 @@
-// How a game is played whose own script says nothing else: every legal move is a button. A game's script, `page.js`,
-// exports any of these functions to do better.
+// The default functions of a game's page: every legal move is a button. A game's own script, `page.js`, replaces any of
+// them by exporting a function of the same name.
 //
 // `now` is {setup, state, moves, choice}: what the server has sent (see view.py), the legal moves (none if it isn't
 // this seat's turn), and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`. If
-// it is `open` as well, it may still become another one, by the hand: it is played only when that is confirmed.
+// it also has `open`, the hand's buttons may still change it, and it is played only after it was confirmed.
 
 import { upper } from "./parts.js";
 import { say } from "./texts.js";
 
 /**
- * What comes next, if it is this seat's turn: {step, prompt, detail, options}. An option is {label, choice}; `short` is
- * shown instead of the label where there is one, `face`, a drawing, above it, `push` in grey beside it, and `data`
- * becomes data-attributes. One with a `refusal` instead of a choice is pale, and says that sentence when it is clicked.
- * `tip` is the tip for whoever gets there first, null for none; it has the name of the step unless that is said. The
- * step "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
+ * The next step of this seat's turn: {step, prompt, detail, options, tip}. An option is {label, choice}. It may also have
+ * `short`, shown instead of the label; `face`, a drawing above it; `push`, a text in grey beside it; and `data`, which
+ * becomes data-attributes. An option with a `refusal` instead of a choice is pale, and shows that sentence when it is
+ * clicked. `tip` is the name of the tip for players who are new to this step: null for none, the step's name by default.
+ * The step "confirm" asks whether to play the chosen move; other steps may have any name except "wait" and "over".
  */
 export function next({ setup, moves, choice }) {
   if (choice.move) {
@@ -25,16 +25,16 @@ export function next({ setup, moves, choice }) {
   return { step: "choose", prompt: say("plain.prompt"), detail: "", options };
 }
 
-/** A choice, completed by what follows from it. What follows from {} is chosen when the turn begins. */
+/** A choice, with the parts added that it leaves no alternative for. A turn begins with `settled(moves, {})`. */
 export const settled = (moves, choice) => (moves.length === 1 ? { move: moves[0].move } : choice);
 
 /** A choice without its last part. */
 export const takenBack = () => ({});
 
-/** The choice that leads to a move, as a hint proposes it. */
+/** The choice that selects a move of a hint. */
 export const leadingTo = ({ move }) => ({ move });
 
-/** A move in few words, for a hint; and in many, for its tooltip. */
+/** A move of a hint in few words, for the list, and in full, for its tooltip. */
 export const brief = ({ label }) => label;
 export const full = ({ label }) => label;
 
@@ -44,38 +44,47 @@ export const panel = () => [];
 /** Elements above the log, about what has happened. */
 export const story = () => [];
 
-/** What is in this seat's hand, as buttons. `act` is {choose(choice), say(text)}. */
+/** Buttons for this seat's hand. `act` is {choose(choice), say(text)}. */
 export const hand = () => [];
 
-/** A picture was put on the page: mark in it what can be chosen. `options` are those of `next`. */
+/** Mark in a new picture what can be chosen: arguments are the picture, the options of `next`, and the choice. */
 export const mark = () => {};
 
-/** The place in the picture that a click went to, null if it went to none. */
+/** The place of a click in the picture, in the game's own terms, null if there is nothing to click. */
 export const placeAt = () => null;
 
-/** What a click on that place means when it is this seat's turn: {choice}, or {refusal}, a sentence. */
+/** The effect of a click on such a place in this seat's turn: {choice}, or {refusal}, a sentence. */
 export const clicked = () => ({ refusal: say("say.below") });
 
-/** Show how a move came about, on the picture of the position after it, within `duration` milliseconds. */
+/** Animate a move on the picture of the position after it, within `duration` milliseconds. */
 export const animate = async () => {};
 
 /** Where in the picture points rise after a move: [x, y], from 0 to 1. */
 export const pointsAt = () => [0.5, 0.5];
 
-/** How the game stands, in a few short texts or elements: the round, what is left. */
+/** The state of the game as a few short texts or elements, such as the round and the cards left. */
 export const status = () => [];
 
-/** What something that is pointed at means: `text` is what the picture or a button says of it, if it does. */
+/**
+ * The meaning of an element under the pointer; `text` is its meaning according to the picture or a tooltip, "" if it
+ * has none.
+ */
 export const meaning = (target, text) => text;
 
-/** What in the picture can be looked at with the arrow keys, in this order: what it means is told. */
+/** The elements of the picture that the arrow keys go through, in this order; the meaning of each is announced. */
 export const things = (picture) => [...picture.querySelectorAll("[data-meaning]")];
 
-/** Point in the picture at where a move of the log took place: `where` of view.py, then the setup. Nothing if it is null. */
+/**
+ * Highlight in the picture where a move of the log took place: arguments are the picture, `where` of view.py (null:
+ * nothing), and the setup.
+ */
 export const point = () => {};
 
-/** Show in the picture what others have done since this seat's last turn: lines of the log with their `where`. */
+/**
+ * Show in the picture what others have done since this seat's last turn: arguments are the picture, log entries with
+ * their `where`, and the setup.
+ */
 export const trail = () => {};
 
-/** How long a move is shown, as a part of the usual time. */
+/** The time for which a move is shown, as a fraction of the usual time. */
 export const pace = () => 1;

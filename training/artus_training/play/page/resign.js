@@ -1,4 +1,4 @@
-// Giving the game up, and what those who have done so see while the others play on.
+// Resigning, and what is shown to a person who has resigned while the others play on.
 
 import { ask } from "./api.js";
 import { make } from "./parts.js";
@@ -6,13 +6,16 @@ import { say } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** Whether the game ends if this seat resigns: nobody is left who would go on. */
+/** Whether the game ends if this seat resigns: only one player, or only agents, would be left. */
 function ends({ players, you }, { resigned }) {
   const others = players.filter((_, player) => player !== you && !resigned.includes(player));
   return others.length < 2 || others.every(({ agent }) => agent);
 }
 
-/** Let this seat resign, once it has said so twice. `now()` is {setup, state}; `onError` is told what has failed. */
+/**
+ * Let this seat resign, after it has confirmed that. `now()` returns {setup, state}; `onError` gets the error if it
+ * fails.
+ */
 export function offerResigning(now, onError) {
   $("resign").addEventListener("click", () => {
     const { setup, state } = now();
@@ -34,7 +37,7 @@ export function offerResigning(now, onError) {
 /** Whether this seat may still resign. */
 export const mayResign = ({ you }, { over, resigned }) => !over && !resigned.includes(you);
 
-/** What somebody sees who has resigned while the others play on. */
+/** Elements for a person who has resigned while the others play on. */
 export const left = ({ substitute }) => [
   make("h2", {}, say("resign.done")),
   make("p", {}, say("resign.watch", { agent: substitute })),

@@ -1,5 +1,5 @@
-// A finished game, looked at again in place: step by step, with curves of scores and chances, and the turn where most was
-// lost.
+// Looking back at a finished game on the seat's page: step by step, with charts of scores and chances to win, and the
+// decision that lost most.
 
 import { ask } from "./api.js";
 import * as parts from "./parts.js";
@@ -7,7 +7,8 @@ import { say } from "./texts.js";
 
 const WIDTH = 320, HEIGHT = 130, EDGE = 6;
 
-/** A line for each player: `rows` are [x, [value of each player]]. `label` says what it is to who can't see it. */
+/** A chart with a line for each player, and a function `at(x)` that marks a place in it. `rows` are [x, [value of each
+    player]]; `label` is {title, unit}: screen readers read the title, and the last values as texts from `unit(value)`. */
 function chart(setup, rows, label, low, high, onPlace) {
   const last = rows.at(-1)[0] || 1, range = high - low || 1;
   const x = (place) => EDGE + ((WIDTH - 2 * EDGE) * place) / last;
@@ -41,8 +42,8 @@ function chart(setup, rows, label, low, high, onPlace) {
 }
 
 /**
- * What to look back with: {elements, go(number), step(by)}. `entries` are the lines of the log; `show(state)` puts what
- * was seen after so many moves on the page.
+ * The controls for looking back: {elements, go(number), step(by)}. `entries` are the entries of the log; `show(state)` puts
+ * an earlier state on the page.
  */
 export function lookBack(setup, entries, show) {
   const all = entries.length;
@@ -51,7 +52,9 @@ export function lookBack(setup, entries, show) {
   const charts = [];
   let place = all, wanted = all, fetching = false;
 
-  /** Show a place; while one is fetched only the last one that was asked for is remembered. */
+  /**
+   * Show the state after `number` moves. While a state is being fetched, only the latest other request is remembered.
+   */
   async function go(number) {
     wanted = Math.max(0, Math.min(all, number));
     slider.value = wanted;

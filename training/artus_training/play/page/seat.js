@@ -1,5 +1,5 @@
-// A seat's page: shows one move after the other as they come, and turns clicks into moves. How a game's moves are
-// chosen, and what is shown beyond that, is said in `plain.js` or by the game's own script.
+// A seat's page: shows moves one by one as they arrive, and turns clicks into moves. `plain.js` or the game's own script
+// defines how a move is chosen, and what else is shown.
 
 import { ask, listen, RefusedError } from "./api.js";
 import * as help from "./help.js";
@@ -14,13 +14,14 @@ const pause = (time) => new Promise((done) => setTimeout(done, time));
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const waiting = []; // states that are still to be shown
-let entries = []; // of the log, the oldest first
-let looking = null; // what to look back with, once the game is over
-const placement = parts.make("div", { id: "placement", role: "status" }); // where this seat's person stands then
-const troubles = { stream: "", behind: "" }; // with the connection
-const steps = new Set(); // that this decision has gone through
+let entries = []; // log entries, the oldest first
+let looking = null; // the controls of `lookBack`, once the game is over
+const placement = parts.make("div", { id: "placement", role: "status" }); // this person's, after the game
+const troubles = { stream: "", behind: "" }; // messages about the connection
+const steps = new Set(); // names of all steps of this decision so far
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
-let keyed = false, listed = false; // is the keyboard used; is what can be clicked in the picture to be listed as well
+let keyed = false; // whether the keyboard is in use
+let listed = false; // whether options in the picture are also listed as buttons, on request
 
 const mine = () => Boolean(state.moves.length) && !sent;
 const now = (active = mine()) => ({ setup, state, moves: active ? state.moves : [], choice });
@@ -43,7 +44,7 @@ async function showAll() {
   playForced();
 }
 
-/** Show what is new in a state. Older ones than the one on the page, and those that skip some, may come, too. */
+/** Show a state that has arrived. It may be older than the one on the page, or several moves later. */
 async function show(fresh) {
   if (fresh.taken > state.taken) return catchUp(); // a move was taken back
   if (fresh.number < state.number || fresh.taken < state.taken) return;
@@ -79,7 +80,10 @@ async function show(fresh) {
   if (mine()) announce($("prompt").textContent);
 }
 
-/** Something was missed: fetch it all anew, as it is at one moment, and keep the page as it is until that is there. */
+/**
+ * Moves were missed, or one was taken back: fetch the whole game again. The page doesn't change before that has
+ * arrived.
+ */
 async function catchUp() {
   let everything;
   while (!everything) {
@@ -94,7 +98,7 @@ async function catchUp() {
   begun(everything);
 }
 
-/** The whole game as it is now. */
+/** Show the whole game as it is now. */
 function begun(everything) {
   setup = everything;
   entries = [...setup.log];
@@ -105,7 +109,7 @@ function begun(everything) {
   if (mine()) announce($("prompt").textContent);
 }
 
-/** Lines of one turn stand together, the newest of them with its player's badge. */
+/** Group consecutive log lines of a player: only the newest of them has the badge. */
 function groupLog() {
   let player = null;
   for (const line of $("log").children) {
@@ -114,20 +118,20 @@ function groupLog() {
   }
 }
 
-/** What others have done since this seat's last move, the oldest first. */
+/** Log entries of others since this seat's last move, the oldest first. */
 function sinceMine() {
   const mine = entries.findLastIndex((entry) => entry.player === setup.you);
   return entries.slice(mine + 1);
 }
 
-/** Point at where the move of a line of the log took place, as long as it is looked at. */
+/** Highlight where the move of a log line took place, while the line has the pointer or the focus. */
 function lookedAt(event) {
   const line = event.target.closest?.("#log li");
   const entry = line ? entries[entries.length - 1 - [...$("log").children].indexOf(line)] : null;
   game.point($("picture").firstChild, entry?.where ?? null, setup);
 }
 
-/** State, picture and log change together, and nothing is awaited in between. */
+/** Replace state, picture and log together, without awaiting anything in between. */
 function put(fresh, writeLog) {
   draw(fresh.picture);
   writeLog();
@@ -137,7 +141,7 @@ function put(fresh, writeLog) {
   $("advice").hidden = true;
 }
 
-/** Replace the picture. `preview`: of what isn't played yet. */
+/** Replace the picture. `preview`: whether it shows a move that isn't played yet. */
 function draw(picture, preview = false) {
   const svg = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
   $("picture").replaceChildren(document.importNode(svg, true));
@@ -162,7 +166,10 @@ function announce(words) {
   $("announce").textContent = words;
 }
 
-/** What is wrong with the connection, "" if nothing is: of the stream, or of a page that is behind (`catchUp`). */
+/**
+ * Show a message about the connection, "" for none. `of`: whether it is about the "stream" or a page that is "behind"
+ * (`catchUp`).
+ */
 function connection(trouble, of = "stream") {
   troubles[of] = trouble;
   $("connection").textContent = troubles.behind || troubles.stream;
@@ -197,7 +204,7 @@ function render(moving = false) {
   document.title = call ? text(call, { title: setup.title }) : setup.title;
 }
 
-/** Where this seat's person stands among the agents, or what is missing for that. */
+/** Show the placement of this seat's person among the agents, or how many games are missing. */
 async function tellPlacement() {
   try {
     const { lines } = await ask("placement");
@@ -207,7 +214,7 @@ async function tellPlacement() {
   }
 }
 
-/** May the last move be taken back, and who asks for that? */
+/** Show the button for taking back the last move, and who asks for that. */
 function renderUndo() {
   const { may, asks, agreed } = state.undo ?? { may: false, asks: null };
   $("undo").hidden = !may;
@@ -226,7 +233,7 @@ async function undo() {
   }
 }
 
-/** The round and what is left, as the game says it, and the last move of somebody else. */
+/** The state of the game, from its script, and the last move if somebody else has made it. */
 function status() {
   const last = entries.at(-1);
   const told = last && last.player !== setup.you && text("status.last", { name: setup.players[last.player].name, text: last.text });
@@ -259,7 +266,7 @@ function renderTurn(moving = false) {
   fold();
   renderHand(active);
   $("confirm").hidden = step !== "confirm";
-  const untouched = active && same(choice, game.settled(state.moves, {})); // a move without a choice waits to be confirmed
+  const untouched = active && same(choice, game.settled(state.moves, {})); // also if the only legal move waits to be confirmed
   $("back").hidden = !active || untouched;
   $("hint").hidden = !active || step === "confirm";
   if (step !== "confirm") game.mark($("picture").firstChild, options, choice);
@@ -268,29 +275,29 @@ function renderTurn(moving = false) {
   if (active && step !== "confirm") help.tip(setup.game, tip);
   else $("tip").hidden = true;
   keepFocus(focused);
-  if ($("options").querySelector(".placed")) reveal(); // the picture is where they are chosen
+  if ($("options").querySelector(".placed")) reveal(); // these options are chosen in the picture
   $("picture").classList.toggle("choosing", options.some((option) => option.place !== undefined));
 }
 
-/** What had the focus and is gone leaves it to the board, from where everything else is near. */
+/** If the focused element is gone, move the focus to the board, which is close to everything else. */
 function keepFocus(focused) {
   const now = document.activeElement, lost = now === document.body ? focused !== now : !now.checkVisibility();
   if (lost) $("board").focus({ preventScroll: true });
 }
 
-/** Where the chosen move would take place, and which figures it would count. */
+/** Highlight where the chosen move would take place, and the pieces that it would count. */
 function pointAtChoice() {
   const { marks } = state.moves.find(({ move }) => move === choice.move);
   if (marks) game.point($("picture").firstChild, { marks }, setup);
 }
 
-/** What is shown as long as this seat can do nothing. */
+/** The step that is shown as long as this seat can do nothing. */
 function idle() {
   const waited = state.turn === setup.you ? text("wait.own") : text("wait.other", { name: setup.players[state.turn]?.name });
   return { step: "wait", prompt: state.over ? "" : waited, detail: "", options: [] };
 }
 
-/** What can be clicked in the picture stands in the list only for who wants it there, or uses the keyboard. */
+/** List the options that can be clicked in the picture only on request, or if the keyboard is in use. */
 function fold() {
   const placed = [...$("options").querySelectorAll(".placed")], open = keyed || listed;
   placed.forEach((button) => (button.hidden = !open));
@@ -344,7 +351,7 @@ async function choose(wanted) {
   if (!$("ask").checked) return play();
   renderTurn();
   reveal();
-  // Neither taken back nor played meanwhile?
+  // Whether the choice was neither taken back nor played meanwhile.
   const unchanged = () => choice.move === move && state.number === number && !sent;
   try {
     const seen = await ask("preview", { number, move });
@@ -394,7 +401,7 @@ async function play() {
   }
 }
 
-/** Where only one move is legal there is nothing to choose: it is played at once, if that is wanted. */
+/** Play the only legal move at once, if the setting says so. */
 function playForced() {
   if (!$("forced").checked || !mine() || state.moves.length > 1 || waiting.length) return;
   choice = { move: state.moves[0].move };
@@ -437,8 +444,8 @@ async function again() {
 }
 
 /**
- * Where the panel lies over the board's edge, on small screens, scroll until it doesn't, as long as all of the board is
- * seen.
+ * On small screens the panel may cover the lower part of the board. Scroll until it doesn't, as far as the upper edge of the
+ * board stays in sight.
  */
 function reveal() {
   const board = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
@@ -452,13 +459,13 @@ function complain(error) {
 
 // --- wiring ---
 
-/** A line of the log of a game that is over leads back to its move. */
+/** After the game: look back at the move of a log line. */
 function lineClicked(event) {
   const line = event.target.closest("li");
   if (line && looking) looking.go(entries.length - [...$("log").children].indexOf(line));
 }
 
-/** Up and down within the log, line by line; Enter leads back to the move of one. */
+/** Arrow keys go through the log line by line; Enter looks back at the move of a line. */
 function keyedLog(event) {
   if (event.key === "Enter") lineClicked(event);
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
@@ -469,7 +476,7 @@ function keyedLog(event) {
   lines[next].focus();
 }
 
-/** From now on the keyboard is used. */
+/** Remember that the keyboard is in use. */
 function usesKeys(event) {
   if (keyed || !/^(Tab|Arrow.*|[1-9])$/.test(event.key)) return;
   keyed = true;
@@ -502,7 +509,7 @@ function remember(id, property) {
   }
 }
 
-/** The game's own script, before anything is shown with it. Its style is named in the page's head. */
+/** Load the game's texts and its own script. Its style sheet is linked in the page's head. */
 async function fetchGame() {
   learn(setup.texts);
   document.body.classList.toggle("plain", !setup.script);
@@ -530,7 +537,7 @@ async function begin() {
   for (const away of ["pointerleave", "focusout"]) $("log").addEventListener(away, () => game.point($("picture").firstChild, null));
   addEventListener("keydown", usesKeys);
   addEventListener("keydown", pressed);
-  addEventListener("pointerdown", () => (keyed = false)); // seen when the next options come: nothing moves under a finger
+  addEventListener("pointerdown", () => (keyed = false)); // takes effect with the next options: nothing moves under a finger
   $("list").addEventListener("click", () => {
     listed = !listed;
     fold();

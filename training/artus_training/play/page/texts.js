@@ -1,24 +1,24 @@
-// Texts in the language of the page: those of the play page itself, which come with it, and those of its game. Keys are
-// those of the catalogues; a text with the forms `one` and `other` is chosen by its number `n`.
+// Texts in the language of the page: the play page's own, which are embedded in it, and its game's. Keys are those of the
+// catalogues (`texts/*.json`); where a text has the forms `one` and `other`, its value `n` selects the form.
 
 const page = JSON.parse(document.getElementById("texts").textContent);
 let game = {};
 
-/** From now on, `sayOfGame` knows these texts. */
+/** Set the game's texts, for `sayOfGame`. */
 export function learn(texts) {
   game = texts;
 }
 
-/** A text of the page, with its values. */
+/** A text of the page, with values filled in. */
 export const say = (key, values) => filled(page, key, values);
 
-/** A text of the game, with its values. */
+/** A text of the game, with values filled in. */
 export const sayOfGame = (key, values) => filled(game, key, values);
 
-/** Whether the game has such a text. */
+/** Whether the game has a text with this key. */
 export const saysOfGame = (key) => key in game;
 
-/** Things one after the other: `one, two and three`. */
+/** Texts joined to a list: `one, two and three`. */
 export const listed = (parts) =>
   parts.length > 1 ? `${parts.slice(0, -1).join(", ")} ${say("and")} ${parts.at(-1)}` : parts.join("");
 
@@ -29,7 +29,7 @@ function filled(texts, key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-/** Let the reader choose another language: the page comes anew in it. */
+/** Let the reader choose another language: the page is loaded again in it. */
 export function offerLanguages(select) {
   select.addEventListener("change", () => {
     document.cookie = `language=${select.value};path=/;max-age=31536000;samesite=strict`;
