@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from artus_env.engine.agents.names import find_agent
-from artus_env.engine.agents.view import FORFEIT, Agent, blamed, choose_actions, type_name
+from artus_env.engine.agents.view import FORFEIT, Agent, choose_actions, type_name, with_agent_name
 from artus_env.engine.basics.numbers import whole_number
 from artus_env.engine.contract.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.drawing.render import draw
@@ -299,7 +299,7 @@ class SeatedGames:
             try:
                 self._play(actions, waiting)
             except IllegalMoveError as error:
-                raise blamed(error, batch, self.agents, self._agent_of_seat, self._names) from None
+                raise with_agent_name(error, batch, self.agents, self._agent_of_seat, self._names) from None
         over = which[batch.done[which]]
         if len(over):  # after the end the batch has the start player's view
             batch.observation[over] = batch.observe(self.seat[over], over)

@@ -58,7 +58,7 @@ def test_systems_without_control_groups_have_no_quota(tmp_path):
 )
 def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
-    monkeypatch.setattr(quotas, "_own_quota", lambda: quota)
+    monkeypatch.setattr(quotas, "_process_quota", lambda: quota)
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     assert available_cores() == cores
 
@@ -84,13 +84,13 @@ def settled(alone=1e-6):
     pace = Pace()
     asked = []
     for seconds in (15.0, 600 * alone):  # compiling it took 15 s
-        asked.append(pace.pays(1000))
-        pace.ran_shared(1000, seconds)
+        asked.append(pace.should_share(1000))
+        pace.record_shared(1000, seconds)
     for seconds in (15.0, 1000 * alone):
-        asked.append(pace.pays(1000))
-        pace.ran_alone(1000, seconds)
+        asked.append(pace.should_share(1000))
+        pace.record_alone(1000, seconds)
     assert asked == [True, True, False, False]
-    assert pace.alone == pytest.approx(alone)
+    assert pace.seconds_per_game == pytest.approx(alone)
     return pace
 
 
@@ -98,11 +98,11 @@ def test_sharing_that_pays_goes_on(clock):
     pace = settled()
     shared = 0
     for _ in range(1000):
-        if pace.pays(1000):
+        if pace.should_share(1000):
             shared += 1
-            pace.ran_shared(1000, 0.6e-3)
+            pace.record_shared(1000, 0.6e-3)
         else:
-            pace.ran_alone(1000, 1e-3)
+            pace.record_alone(1000, 1e-3)
     assert shared >= 995
     assert 0 < pace.credit <= MOST_CREDIT
 
@@ -112,13 +112,13 @@ def test_sharing_that_loses_costs_a_twentieth_at_the_most(clock):
     shared, begin, work = 0, clock[0], 0.0
     for _ in range(20_000):
         work += 1e-3
-        if pace.pays(1000):
+        if pace.should_share(1000):
             shared += 1
             clock[0] += 30e-3  # a neighbour keeps one of the threads from its core
-            pace.ran_shared(1000, 30e-3)
+            pace.record_shared(1000, 30e-3)
         else:
             clock[0] += 1e-3
-            pace.ran_alone(1000, 1e-3)
+            pace.record_alone(1000, 1e-3)
     assert shared > 10  # it is tried again and again
     assert clock[0] - begin < 1.06 * work
 
@@ -126,42 +126,42 @@ def test_sharing_that_loses_costs_a_twentieth_at_the_most(clock):
 def test_sharing_is_found_again_soon_after_other_programs_have_ended(clock):
     pace = settled()
     for _ in range(100):
-        pace.pays(1000)
-        pace.ran_shared(1000, 10.0)
-    assert not pace.pays(1000)
+        pace.should_share(1000)
+        pace.record_shared(1000, 10.0)
+    assert not pace.should_share(1000)
     clock[0] += LONGEST_PAUSE
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 0.5e-3)
-    assert pace.pays(1000)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 0.5e-3)
+    assert pace.should_share(1000)
 
 
 def test_one_stall_among_many_gains_is_forgiven_and_a_loss_is_paid_for_in_full(clock):
     pace = settled()
     for _ in range(round(MOST_CREDIT / 0.5e-3)):
-        assert pace.pays(1000)
-        pace.ran_shared(1000, 0.5e-3)
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 1e-3 + 0.9 * MOST_CREDIT)
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 1e-3 + 0.1 * MOST_CREDIT + 2e-3)
-    assert not pace.pays(1000)
-    assert pace.resume == pytest.approx(clock[0] + PAUSE * 2e-3)
+        assert pace.should_share(1000)
+        pace.record_shared(1000, 0.5e-3)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 1e-3 + 0.9 * MOST_CREDIT)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 1e-3 + 0.1 * MOST_CREDIT + 2e-3)
+    assert not pace.should_share(1000)
+    assert pace.resume_time == pytest.approx(clock[0] + PAUSE * 2e-3)
 
 
 def test_long_work_is_always_shared(clock):
     pace = settled(alone=1.5 * LONG / 1000)
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 100.0)
-    assert pace.pays(1000)
-    assert not pace.pays(1)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 100.0)
+    assert pace.should_share(1000)
+    assert not pace.should_share(1)
 
 
 def test_one_thread_never_has_to_do_work_alone_that_takes_several_long(clock):
     """Nobody waits sixteen times as long for the first move of a long search on sixteen cores."""
     pace = Pace()
     for _ in range(1000):
-        assert pace.pays(1)
-        pace.ran_shared(1, 2 * LONG)
+        assert pace.should_share(1)
+        pace.record_shared(1, 2 * LONG)
 
 
 starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
@@ -171,7 +171,7 @@ starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no thr
 def crew(monkeypatch):
     """Threads between which every loop is shared, however many cores there are."""
     own = threads.Crew()
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(Pace, "should_share", lambda self, games: True)
     monkeypatch.setattr(threads, "_crew", own)
     yield own
     own.end()
@@ -306,7 +306,7 @@ def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypa
 
     batches = [Batch(1024, threads=threads) for threads in (1, 2)]
     loses = iter([False, True, True] * 20)
-    monkeypatch.setattr(Pace, "pays", lambda self, games: next(loses))
+    monkeypatch.setattr(Pace, "should_share", lambda self, games: next(loses))
     for _ in range(60):
         actions = batches[0].sample().copy()
         for batch in batches:
