@@ -86,4 +86,4 @@ def test_a_difference_is_found_among_many_and_none_where_none_is():
         assert key == "first"
         assert more + less == 4000
         assert not found or place == (123,)
-    assert sum_of([test, test]).more.tolist() == (2 * test.more).tolist()
+    assert sum_of([test, test]).first_greater.tolist() == (2 * test.first_greater).tolist()

@@ -217,7 +217,7 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
         monkeypatch.delitem(sys.modules, package, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(sources, "OWN", "ours")
+    monkeypatch.setattr(sources, "OWN_PACKAGE", "ours")
     monkeypatch.setattr(sources, "_BEGUN", time.time() + 3600)  # as if each edit came before the process
 
     def code_hash() -> str:

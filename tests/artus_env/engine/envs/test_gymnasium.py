@@ -342,7 +342,7 @@ def test_a_game_can_begin_at_a_position():
         ({"seat": 2}, "seat must be in 0..1"),
         ({"start_player": -1}, "start_player must be in 0..1"),
         ({"start_player": 0, "position": ("beginner", 2, 1, 30)}, "start_player and position"),
-        ({"position": ("beginner", 3, 1, 30)}, "of beginner with 3 players"),
+        ({"position": ("beginner", 3, 1, 30)}, "to beginner with 3 players"),
         ({"position": ("beginner", 2, 1)}, "the game is over"),
     ],
 )

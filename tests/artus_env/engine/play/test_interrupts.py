@@ -343,7 +343,7 @@ def seen_of_gym(gym):
         "observation": plain(games.observation()),
         "mask": plain(gym.unwrapped.action_masks()),
         "states": games.batch.states.tobytes(),
-        "pending": plain(games._pending),
+        "pending": plain(games._pending_rewards),
         "ended": plain(games.ended),
         "infos": plain(gym.unwrapped._info()),
     }
@@ -425,7 +425,7 @@ def seen_of_vector(envs):
         "observation": plain(games.observation()),
         "mask": plain(envs.action_masks()),
         "states": games.batch.states.tobytes(),
-        "pending": plain(games._pending),
+        "pending": plain(games._pending_rewards),
         "ended": plain(games.ended),
         "steps": plain(envs._steps),
     }
