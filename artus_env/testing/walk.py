@@ -165,7 +165,7 @@ class Walk:
             secret_actions[ended_games] = -1
             self._deal(truths, ended_games)
 
-    def _longest(self) -> int:
+    def _longest_length(self) -> int:
         """Number of decisions in the longest of a few random games."""
         states = self.deals(GAMES_TO_MEASURE)
         for length in range(MANY):
