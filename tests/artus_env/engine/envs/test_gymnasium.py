@@ -265,12 +265,12 @@ def first_illegal(observation, mask):
 
 def test_an_opponent_who_plays_an_illegal_move_is_named():
     env = ArtusEnv(num_players=3, seat=0, opponents=["random", first_illegal])
-    named = r"agent 1 of the line-up \(cheat\): game 0: action 0 \(.*\) is illegal for player 2; legal: "
+    named = r"agent 1 of the line-up \(first_illegal\): game 0: action 0 \(.*\) is illegal for player 2; legal: "
     with pytest.raises(IllegalMoveError, match=named):
         env.reset(seed=0, options={"start_player": 0})
     envs = ArtusVectorEnv(3, seat=0, opponents=AgentOfFractions())
     with pytest.raises(
-        ValueError, match=r"agent 0 of the line-up \(Vague\): actions must be 3 whole numbers, got float64"
+        ValueError, match=r"agent 0 of the line-up \(AgentOfFractions\): actions must be 3 whole numbers, got float64"
     ):
         envs.reset(seed=0, options={"start_player": 0})
 
