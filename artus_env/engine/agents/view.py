@@ -209,7 +209,7 @@ def choose_actions(
     """Choose one action for each game, by the agent that is to move there.
 
     Args:
-        batch: The games; those that get an action aren't over.
+        batch: The games; the games that get an action must not be over.
         agents: The agents.
         agent_of_seat: Agent of each seat: shape (N, num_players), indices into `agents`; -1: no agent, action 0.
         keys: A key for each game's decisions, shape (N,), uint64; changed in place.
