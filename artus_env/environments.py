@@ -32,20 +32,21 @@ def raw_env(**arguments: Any) -> GameAEC:
 def environments_of(
     game: str, module: str
 ) -> tuple[type[GameAEC], type[GameEnv], type[GameVectorEnv], Callable[..., GameAEC], Callable[..., GameAEC]]:
-    """The parts of a game's module: the classes `NAMEAEC`, `NAMEEnv` and `NAMEVectorEnv`, `env` and `raw_env`.
+    """Make the content of a game's module: the classes `NAMEAEC`, `NAMEEnv` and `NAMEVectorEnv`, and the functions
+    `env` and `raw_env`.
 
     Args:
         game: Name of the game.
         module: Full name of its module, `artus_env.NAME_v0`.
     """
     definition, prefix = find_game(game), class_prefix(game)
-    parts = {"game_name": game, "__module__": module}
+    attributes = {"game_name": game, "__module__": module}
 
-    def part(name: str, base: type, template: str) -> Any:
+    def make_class(name: str, base: type, template: str) -> Any:
         text = docstrings.docstring(template, definition, module, f"{prefix}Env")
-        return type(f"{prefix}{name}", (base,), {**parts, "__doc__": text})
+        return type(f"{prefix}{name}", (base,), {**attributes, "__doc__": text})
 
-    aec: type[GameAEC] = part("AEC", GameAEC, docstrings.AEC)
+    aec: type[GameAEC] = make_class("AEC", GameAEC, docstrings.AEC)
 
     def env(
         rules: str | None = None,
@@ -65,14 +66,14 @@ def environments_of(
     ) -> GameAEC:
         return aec(rules, num_players, reward, components, render_mode, raise_illegal=True)
 
-    ends = {env: "ends it", raw_env: "raises `IllegalMoveError`"}
-    for function, end in ends.items():
+    effects = {env: "ends it", raw_env: "raises `IllegalMoveError`"}
+    for function, effect in effects.items():
         function.__module__, function.__qualname__ = module, function.__name__  # so that it can be pickled
-        function.__doc__ = f"{definition.title} for PettingZoo; an illegal action {end}. See `{aec.__name__}`."
+        function.__doc__ = f"{definition.title} for PettingZoo; an illegal action {effect}. See `{aec.__name__}`."
     return (
         aec,
-        part("Env", GameEnv, docstrings.ENV),
-        part("VectorEnv", GameVectorEnv, docstrings.VECTOR_ENV),
+        make_class("Env", GameEnv, docstrings.ENV),
+        make_class("VectorEnv", GameVectorEnv, docstrings.VECTOR_ENV),
         env,
         raw_env,
     )

@@ -1,9 +1,9 @@
 """Games for OpenSpiel's algorithms: `load(game="artus")` returns a `pyspiel.Game`. Needs `pip install open-spiel`.
 
 A game begins with a chance node that deals, as OpenSpiel requires. The deal also fixes all later random events, hidden
-from the players. By default it is drawn from all possible deals (OpenSpiel calls that sampled stochastic). With
-`deals`, the node has one outcome for each of them, all equally likely: the game is then a finite tree, as exact
-algorithms require.
+from the players. By default it is drawn from all possible deals (OpenSpiel calls that sampled stochastic). With the
+argument `deals`, the chance node has one outcome for each of these deals, all equally likely: the game is then a finite
+tree, as exact algorithms require.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAME = "artus_env"
 """Name of all games in OpenSpiel: `pyspiel.load_game("artus_env(game=royal,num_players=3)")`. The parameter
 `game_name` is the same as `game`, for functions with their own parameter `game`:
 `rl_environment.Environment("artus_env", game_name="royal")`."""
-LONGEST = 10_000
+MOST_DECISIONS = 10_000
 """Upper bound of the decisions in a game; OpenSpiel asks for it before the first game."""
 PARAMETERS = {
     "game": DEFAULT_GAME, "game_name": "", "rules": "", "num_players": 2, "seed": -1, "components": "", "deals": "",
@@ -71,7 +71,7 @@ def load(
         deals: Possible start positions, all equally likely; empty: all deals.
 
     Raises:
-        ValueError: If the variant doesn't exist, or a deal belongs to another one.
+        ValueError: If the variant doesn't exist, or a deal belongs to another variant.
         TypeError: If the components can't be serialized.
     """
     definition = find_game(game)
@@ -86,7 +86,7 @@ def load(
             f"components need to_dict and from_dict, as artus_env.engine.contract.components.Box has "
             f"them, got {shown(box)}"
         )
-    given = {
+    parameters = {
         "game": definition.name,
         "rules": rules,
         "num_players": num_players,
@@ -94,11 +94,11 @@ def load(
         "components": "" if components is None else _as_text(box.to_dict()),
         "deals": _as_text([deal.to_dict() for deal in deals]) if deals else "",
     }
-    return pyspiel.load_game(NAME, given)
+    return pyspiel.load_game(NAME, parameters)
 
 
 class OpenSpielGame(pyspiel.Game):
-    """One variant of a game. The parameters that `load` builds describe it completely, with box and deals, so that
+    """One variant of a game. The parameters that `load` builds describe it completely, including box and deals, so that
     OpenSpiel can serialize it.
 
     Attributes:
@@ -110,19 +110,19 @@ class OpenSpielGame(pyspiel.Game):
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        given = {**PARAMETERS, **(params or {})}
-        self.definition: Definition = find_game(given["game_name"] or given["game"])
-        self.num_seats: int = given["num_players"]
-        self.rules = self.definition.check_variant(given["rules"] or None, self.num_seats)
+        parameters = {**PARAMETERS, **(params or {})}
+        self.definition: Definition = find_game(parameters["game_name"] or parameters["game"])
+        self.num_seats: int = parameters["num_players"]
+        self.rules = self.definition.check_variant(parameters["rules"] or None, self.num_seats)
         self.components = self.definition.standard
-        if given["components"]:
+        if parameters["components"]:
             box: Any = self.definition.components_type
-            self.components = box.from_dict(_from_text(given["components"]))
+            self.components = box.from_dict(_from_text(parameters["components"]))
         self.deals = [
             Game.from_dict(position, self.components, game=self.definition)
-            for position in _from_text(given["deals"] or _as_text([]))
+            for position in _from_text(parameters["deals"] or _as_text([]))
         ]
-        self.rng = np.random.default_rng(given["seed"] if given["seed"] >= 0 else None)
+        self.rng = np.random.default_rng(parameters["seed"] if parameters["seed"] >= 0 else None)
         self.scale = self.definition.observation_scale(self.components)
         info = pyspiel.GameInfo(
             num_distinct_actions=len(self.definition.action_table(self.components)),
@@ -131,7 +131,7 @@ class OpenSpielGame(pyspiel.Game):
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0,
-            max_game_length=LONGEST,
+            max_game_length=MOST_DECISIONS,
         )
         super().__init__(EXPLICIT if self.deals else SAMPLED, info, params or {})
 
@@ -162,7 +162,7 @@ class OpenSpielState(pyspiel.State):
 
     Attributes:
         game: The game in its current position; None before the deal.
-        seen: Information state of each player: a digest of their observations after the deal and after each action, and
+        seen: Information state of each player: a hash of their observations after the deal and after each action, and
             of the actions as far as they saw them.
     """
 
@@ -190,16 +190,16 @@ class OpenSpielState(pyspiel.State):
         players = range(len(self.seen))
         if self.game is None:
             game = self.get_game().deal(action)
-            shown_to = [""] * len(players)
+            visible_actions = [""] * len(players)
         else:
             game = self.game.clone()
-            shown_to = [f"{game.player}:{game.public_action(action, player)}" for player in players]
+            visible_actions = [f"{game.player}:{game.public_action(action, player)}" for player in players]
             game.play(action)
-        news = [f"{self.seen[p]} {shown_to[p]} ".encode() + game.observation(p).tobytes() for p in players]
-        seen = [blake2b(new, digest_size=16).hexdigest() for new in news]
+        texts = [f"{self.seen[p]} {visible_actions[p]} ".encode() + game.observation(p).tobytes() for p in players]
+        digests = [blake2b(text, digest_size=16).hexdigest() for text in texts]
         # Set both in one call, as the last step: an interrupt before it leaves the state unchanged. OpenSpiel then
         # records the action without running Python, so that no interrupt can come between.
-        self.__dict__.update(game=game, seen=seen)
+        self.__dict__.update(game=game, seen=digests)
 
     def _action_to_string(self, player: int, action: int) -> str:
         if self.game is None:
@@ -214,10 +214,10 @@ class OpenSpielState(pyspiel.State):
 
     def returns(self) -> list[float]:
         """Reward of each player; zeros before the end."""
-        paid = np.zeros(len(self.seen))
+        rewards = np.zeros(len(self.seen))
         if self.game is not None and self.game.over:
-            self.game.pay(WIN, np.zeros(len(paid), np.int64), paid)
-        return paid.tolist()
+            self.game.pay(WIN, np.zeros(len(rewards), np.int64), rewards)
+        return rewards.tolist()
 
     def __str__(self) -> str:
         return "before the deal" if self.game is None else self.game.render()
@@ -236,7 +236,7 @@ class OpenSpielObserver:
 
     Attributes:
         tensor: The observation times its scale: shape (F,), float32; None with perfect recall.
-        dict: The same array by name.
+        dict: `{"observation": tensor}`; empty with perfect recall.
     """
 
     def __init__(self, scale: np.ndarray, perfect_recall: bool) -> None:

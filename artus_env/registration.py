@@ -23,13 +23,15 @@ def pettingzoo_name(game: str) -> str:
 
 
 def gymnasium_name(game: str) -> str:
-    """Id of a game's environment in Gymnasium: `Secret-Lot-v0`, or `ArtusSecret-Lot-v0` by the same rule."""
+    """Id of a game's environment in Gymnasium: `Secret-Lot-v0`, but `ArtusSecret-Lot-v0` if the game belongs to this
+    package and isn't the default one."""
     title = "-".join(part.capitalize() for part in game.split("-"))
     return f"{_prefix(game).rstrip('-').capitalize()}{title}-v0"
 
 
 def _prefix(game: str) -> str:
-    """`artus-` for the other games of this package, whose names alone are too general; else empty."""
+    """Beginning of a game's ids: `artus-` for the games of this package other than the default one, whose names alone
+    would be too general; else empty."""
     return f"{DEFAULT_GAME}-" if game != DEFAULT_GAME and game_modules()[game].startswith(f"{PACKAGE}.") else ""
 
 
@@ -50,14 +52,14 @@ class GameModules(MetaPathFinder, Loader):
         return ModuleSpec(name, self, loader_state=games[name]) if name in games else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill the module. Its docstring (the rules) comes from the module with the definition."""
+        """Fill a game's module. Its docstring (the rules) comes from the module with the game's definition."""
         from artus_env.environments import environments_of  # only needed here
 
         game: str = module.__spec__.loader_state  # type: ignore[union-attr]
         find_game(game)
         module.__doc__ = sys.modules[game_modules()[game]].__doc__
-        for thing in environments_of(game, module.__name__):
-            setattr(module, thing.__name__, thing)
+        for member in environments_of(game, module.__name__):
+            setattr(module, member.__name__, member)
 
 
 def register() -> None:
@@ -66,9 +68,15 @@ def register() -> None:
     if not any(type(finder).__qualname__ == GameModules.__qualname__ for finder in sys.meta_path):
         sys.meta_path.append(GameModules())
     for game in game_modules():
-        module, title, name = f"{PACKAGE}.{module_name(game)}", gymnasium_name(game), pettingzoo_name(game)
-        classes = f"{module}:{class_prefix(game)}"
-        if title not in gymnasium_envs.registry:
-            gymnasium_envs.register(title, entry_point=f"{classes}Env", vector_entry_point=f"{classes}VectorEnv")
-        if name not in pettingzoo_envs.aec_registry:
-            pettingzoo_envs.register("aec", name, f"{module}:env")
+        module, gymnasium_id, pettingzoo_id = (
+            f"{PACKAGE}.{module_name(game)}",
+            gymnasium_name(game),
+            pettingzoo_name(game),
+        )
+        path_start = f"{module}:{class_prefix(game)}"
+        if gymnasium_id not in gymnasium_envs.registry:
+            gymnasium_envs.register(
+                gymnasium_id, entry_point=f"{path_start}Env", vector_entry_point=f"{path_start}VectorEnv"
+            )
+        if pettingzoo_id not in pettingzoo_envs.aec_registry:
+            pettingzoo_envs.register("aec", pettingzoo_id, f"{module}:env")

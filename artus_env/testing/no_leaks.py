@@ -90,187 +90,206 @@ class _Check:
     def __init__(self, walk: Walk, shares: tuple[int, ...], error_rate: float) -> None:
         self.walk, self.error_rate = walk, error_rate
         self.states, self.texts, self.pictures = shares
-        self.closer = SignTest(one_sided=True)
+        self.closeness_test = SignTest(one_sided=True)
         self.names = [f"player {player}" for player in range(walk.variant.num_players)]
 
     def run(self) -> NoLeaks:
-        walk, secret = self.walk, has_secrets(self.walk)
-        compared = written = changed = drawn = 0
-        for now in walk.rounds(self.states):
-            if compared >= self.states:
+        walk, has_secret_choices = self.walk, has_secrets(self.walk)
+        num_compared = num_texts = num_changed = num_pictures = 0
+        for decisions in walk.rounds(self.states):
+            if num_compared >= self.states:
                 break
-            others = walk.resampled(now.before, now.viewers)
-            compared += len(others)
-            changed += int((as_bytes(others) != as_bytes(now.before)).any(axis=1).sum())
-            self.compare_states(now, others)
-            self.compare_actions(now, others)
-            if secret:
-                self.compare_secrets(now)
-            self.count_closer(now, others)
-            due = min(len(others), -(-self.texts * compared // self.states) - written)
-            for i in walk.numbers(max(0, due), len(others)):
-                self.compare_texts(now, others, int(i))
-                if drawn < -(-self.pictures * compared // self.states):
-                    self.compare_pictures(now, others, int(i))
-                    drawn += 1
-                written += 1
-        p, _, (bit,), more, less = worst({"closer": self.closer})
+            copies = walk.resampled(decisions.before, decisions.viewers)
+            num_compared += len(copies)
+            num_changed += int((as_bytes(copies) != as_bytes(decisions.before)).any(axis=1).sum())
+            self.compare_states(decisions, copies)
+            self.compare_actions(decisions, copies)
+            if has_secret_choices:
+                self.compare_secrets(decisions)
+            self.count_closer(decisions, copies)
+            num_due = min(len(copies), -(-self.texts * num_compared // self.states) - num_texts)
+            for i in walk.random_numbers(max(0, num_due), len(copies)):
+                self.compare_texts(decisions, copies, int(i))
+                if num_pictures < -(-self.pictures * num_compared // self.states):
+                    self.compare_pictures(decisions, copies, int(i))
+                    num_pictures += 1
+                num_texts += 1
+        p, _, (bit,), first_greater, second_greater = worst({"closer": self.closeness_test})
         expect(
             p >= self.error_rate,
             "`public_action` or `is_revealed` tells more than the state does afterwards: deals that fit what was "
-            f"told have bit {bit} of the true state {more} times where resampled ones don't, and {less} times the "
-            f"other way round (p < {p:.1g})",
+            f"told have bit {bit} of the true state {first_greater} times where resampled ones don't, and "
+            f"{second_greater} times the other way round (p < {p:.1g})",
         )
-        return NoLeaks(compared, written, changed)
+        return NoLeaks(num_compared, num_texts, num_changed)
 
-    def compare_states(self, now: Round, others: np.ndarray) -> None:
-        walk, states, viewers = self.walk, now.before, now.viewers
+    def compare_states(self, decisions: Round, copies: np.ndarray) -> None:
+        walk, states, viewers = self.walk, decisions.before, decisions.viewers
         for name in ("player", "num_players", "rule_set", "scores"):
-            self.same(f"`{name}` depends", now, others, states[name], others[name])
-        self.same(
-            "the observation depends", now, others, walk.observed(states, viewers), walk.observed(others, viewers)
+            self.expect_same(f"`{name}` depends", decisions, copies, states[name], copies[name])
+        self.expect_same(
+            "the observation depends",
+            decisions,
+            copies,
+            walk.observations(states, viewers),
+            walk.observations(copies, viewers),
         )
-        self.same("whether the game is over depends", now, others, walk.over(states), walk.over(others))
-        self.same("what `hide` leaves depends", now, others, walk.hidden(states, viewers), walk.hidden(others, viewers))
-        self.same("what ranks the players depends", now, others, walk.ranks(states), walk.ranks(others))
+        self.expect_same("whether the game is over depends", decisions, copies, walk.over(states), walk.over(copies))
+        self.expect_same(
+            "what `hide` leaves depends",
+            decisions,
+            copies,
+            walk.without_hidden(states, viewers),
+            walk.without_hidden(copies, viewers),
+        )
+        self.expect_same("what ranks the players depends", decisions, copies, walk.ranks(states), walk.ranks(copies))
 
-    def compare_actions(self, now: Round, others: np.ndarray) -> None:
-        walk, count = self.walk, len(others)
-        moves = (now.before["player"] == now.viewers)[:, None]
-        self.same("legal actions depend", now, others, now.legal * moves, walk.legal(others) * moves)
+    def compare_actions(self, decisions: Round, copies: np.ndarray) -> None:
+        walk, count = self.walk, len(copies)
+        is_to_move = (decisions.before["player"] == decisions.viewers)[:, None]
+        self.expect_same(
+            "legal actions depend", decisions, copies, decisions.legal * is_to_move, walk.legal(copies) * is_to_move
+        )
         names = ("public_action", "points_of", "greedy_value")
         differences = np.zeros((len(names), count), np.int64)
-        walk.run(loops.first_differences, now.before, others, now.viewers, now.legal, *differences)
-        for name, found in zip(names, differences, strict=True):
-            which = np.flatnonzero(found >= 0)
-            if len(which):
-                self.fail(f"`{name}` of {walk.named(int(found[which[0]]))} depends", now, others, int(which[0]))
+        walk.run(loops.first_differences, decisions.before, copies, decisions.viewers, decisions.legal, *differences)
+        for name, differing_actions in zip(names, differences, strict=True):
+            for i in np.flatnonzero(differing_actions >= 0)[:1].tolist():
+                self.fail(f"`{name}` of {walk.action_name(int(differing_actions[i]))} depends", decisions, copies, i)
 
-    def compare_secrets(self, now: Round) -> None:
+    def compare_secrets(self, decisions: Round) -> None:
         """Check that two actions that look the same to the viewer lead to states that look the same."""
-        walk, viewers = self.walk, now.viewers
-        others, played = walk.played_alike(now, now.before)
-        differ = (walk.hidden(now.after, viewers) != walk.hidden(others, viewers)).any(axis=1)
-        differ &= (played != now.actions) & (played >= 0) & (now.after["scores"] == others["scores"]).all(axis=1)
-        differ &= ~walk.over(now.after)
-        for i in np.flatnonzero(differ)[:MOVES]:
-            if not self.shows_hidden(now, int(i)):
-                one, other = walk.named(int(now.actions[i])), walk.named(int(played[i]))
+        walk, viewers = self.walk, decisions.viewers
+        copies, played_actions = walk.played_alike(decisions, decisions.before)
+        is_different = (walk.without_hidden(decisions.after, viewers) != walk.without_hidden(copies, viewers)).any(
+            axis=1
+        )
+        is_different &= (played_actions != decisions.actions) & (played_actions >= 0)
+        is_different &= (decisions.after["scores"] == copies["scores"]).all(axis=1)
+        is_different &= ~walk.over(decisions.after)
+        for i in np.flatnonzero(is_different)[:MOVES]:
+            if not self.shows_hidden(decisions, int(i)):
+                action, other_action = (walk.action_name(int(a)) for a in (decisions.actions[i], played_actions[i]))
                 fail(
-                    f"`public_action` hides what everybody sees: {one} and {other} look the same to player "
-                    f"{viewers[i]}, but the states that follow don't{walk.described(now.after[i], others[i])}"
+                    f"`public_action` hides what everybody sees: {action} and {other_action} look the same to player "
+                    f"{viewers[i]}, but the states that follow don't"
+                    f"{walk.positions_text(decisions.after[i], copies[i])}"
                 )
 
-    def shows_hidden(self, now: Round, i: int) -> bool:
+    def shows_hidden(self, decisions: Round, i: int) -> bool:
         """Whether the viewer's view after an action depends on what they didn't know before."""
-        walk, viewers = self.walk, np.full(DEALS, now.viewers[i])
-        states = walk.resampled(np.repeat(now.before[i : i + 1], DEALS), viewers)
-        actions = np.full(DEALS, now.actions[i])
-        word, bit = divmod(int(now.actions[i]), 64)
+        walk, viewers = self.walk, np.full(DEALS, decisions.viewers[i])
+        states = walk.resampled(np.repeat(decisions.before[i : i + 1], DEALS), viewers)
+        actions = np.full(DEALS, decisions.actions[i])
+        word, bit = divmod(int(decisions.actions[i]), 64)
         legal = walk.legal(states)[:, word] >> np.uint64(bit) & np.uint64(1) == 1
-        seen = walk.hidden(walk.played(states[legal], actions[legal]), viewers[legal])
+        seen = walk.without_hidden(walk.played(states[legal], actions[legal]), viewers[legal])
         return bool((seen != seen[:1]).any())
 
-    def count_closer(self, now: Round, others: np.ndarray) -> None:
-        """Count which deals match the true state better: deals in which the player has seen the same action, or the
-        same deals resampled. Both are drawn from what the player knows."""
+    def count_closer(self, decisions: Round, copies: np.ndarray) -> None:
+        """Count which states match the true state better: those in which the player has seen the same action, or the
+        same states resampled. Both are drawn from what the player knows."""
         walk = self.walk
-        others, played = walk.played_alike(now, others)
-        kept = (played >= 0) & ~now.opened & (now.before["player"] != now.viewers)
-        alike, truths, viewers = others[kept], now.after[kept], now.viewers[kept]
-        if not len(alike):
+        copies, played_actions = walk.played_alike(decisions, copies)
+        is_kept = (played_actions >= 0) & ~decisions.reveals_secret & (decisions.before["player"] != decisions.viewers)
+        alike_states, truths, viewers = copies[is_kept], decisions.after[is_kept], decisions.viewers[is_kept]
+        if not len(alike_states):
             return
-        truth, first, second = (as_bits(states) for states in (truths, alike, walk.resampled(alike, viewers)))
-        self.closer.add(first == truth, second == truth)
+        truth, first, second = (
+            as_bits(states) for states in (truths, alike_states, walk.resampled(alike_states, viewers))
+        )
+        self.closeness_test.add(first == truth, second == truth)
 
     # --- texts: one state at a time ---
 
-    def compare_texts(self, now: Round, others: np.ndarray, i: int) -> None:
-        walk, viewer = self.walk, int(now.viewers[i])
+    def compare_texts(self, decisions: Round, copies: np.ndarray, i: int) -> None:
+        walk, viewer = self.walk, int(decisions.viewers[i])
         definition, components = walk.definition, walk.components
-        one, other = now.before[i : i + 1], others[i : i + 1]
+        states, copied_states = decisions.before[i : i + 1], copies[i : i + 1]
 
-        def same(what: str, text: Callable[[np.ndarray], Any]) -> Any:
-            written = text(one)
-            if text(other) != written:
-                self.fail(f"{what} depends", now, others, i)
-            return written
+        def same_text(what: str, text: Callable[[np.ndarray], Any]) -> Any:
+            text_of_state = text(states)
+            if text(copied_states) != text_of_state:
+                self.fail(f"{what} depends", decisions, copies, i)
+            return text_of_state
 
-        position = same("`to_dict(player)`", lambda states: definition.to_dict(states[0], components, viewer))
+        position = same_text("`to_dict(player)`", lambda states: definition.to_dict(states[0], components, viewer))
         expect(json.loads(json.dumps(position)) == position, "`to_dict(player)` is no plain data")
-        same("the text of the position", lambda states: definition.render(states, components, viewer, None))
-        taken = int(now.actions[i])
-        if taken < 0:
+        same_text("the text of the position", lambda states: definition.render(states, components, viewer, None))
+        taken_action = int(decisions.actions[i])
+        if taken_action < 0:
             return
-        if int(one[0]["player"]) != viewer:
-            word, bit = divmod(taken, 64)
-            in_other = int(walk.legal(other)[0, word]) >> bit & 1
-            seen = verbs.is_seen(walk.tables[0], one[0], taken, viewer, walk.num_actions)
-            if seen and in_other:
-                move = same("the text of a move that they see", partial(self.move, taken))
-                self.compare_played(now, others, i, move)
+        if int(states[0]["player"]) != viewer:
+            word, bit = divmod(taken_action, 64)
+            is_legal_in_copy = int(walk.legal(copied_states)[0, word]) >> bit & 1
+            is_seen = verbs.is_seen(walk.tables[0], states[0], taken_action, viewer, walk.num_actions)
+            if is_seen and is_legal_in_copy:
+                move = same_text("the text of a move that they see", partial(self.move, taken_action))
+                self.compare_played(decisions, copies, i, move)
             return
-        legal = [a for a in range(walk.num_actions) if int(now.legal[i, a // 64]) >> a % 64 & 1]
-        moves = {a: same(f"the text of {walk.named(a)}", partial(self.move, a)) for a in legal}
-        start = taken % len(legal)
+        legal = [a for a in range(walk.num_actions) if int(decisions.legal[i, a // 64]) >> a % 64 & 1]
+        moves = {a: same_text(f"the text of {walk.action_name(a)}", partial(self.move, a)) for a in legal}
+        start = taken_action % len(legal)
         for action in (legal[start:] + legal[:start])[:MOVES]:
-            self.compare_choice(same, position, action, moves[action])
+            self.compare_choice(same_text, position, action, moves[action])
 
     def move(self, action: int, states: np.ndarray) -> str:
         return self.walk.definition.move_text(action, states, self.walk.components, self.walk.tables)
 
-    def compare_choice(self, same: Callable[..., Any], position: Any, action: int, move: str) -> None:
+    def compare_choice(self, same_text: Callable[..., Any], position: Any, action: int, move: str) -> None:
         """Compare texts about a legal move, written for its player before it is played."""
         walk, definition = self.walk, self.walk.definition
-        foreseen = None
+        foreseen_position = None
         if definition.browser is not None and definition.browser.foreseeable(move):
 
-            def after(states: np.ndarray) -> Any:
+            def position_after(states: np.ndarray) -> Any:
                 state = walk.played(states, np.array([action]))[0]
                 return definition.to_dict(state, walk.components, int(states[0]["player"]))
 
-            foreseen = same(f"what is foreseen of {move}", after)
+            foreseen_position = same_text(f"what is foreseen of {move}", position_after)
         if (sentences := definition.sentences) is not None:
 
             def choice(states: np.ndarray) -> Any:
-                known = foreseen and after(states)
-                return sentences.choice(position, move, known, self.names, walk.components)
+                known_position = foreseen_position and position_after(states)
+                return sentences.choice(position, move, known_position, self.names, walk.components)
 
-            same(f"the sentence about {move}", choice)
+            same_text(f"the sentence about {move}", choice)
 
-    def compare_played(self, now: Round, others: np.ndarray, i: int, move: str) -> None:
+    def compare_played(self, decisions: Round, copies: np.ndarray, i: int, move: str) -> None:
         """Compare sentences about another player's move, if the viewer sees the same result in both states."""
-        walk, viewer, definition = self.walk, int(now.viewers[i]), self.walk.definition
+        walk, viewer, definition = self.walk, int(decisions.viewers[i]), self.walk.definition
         if definition.sentences is None:
             return
-        action = now.actions[i : i + 1]
+        action = decisions.actions[i : i + 1]
         results = []
-        for states in (now.before[i : i + 1], others[i : i + 1]):
+        for states in (decisions.before[i : i + 1], copies[i : i + 1]):
             before = definition.to_dict(states[0], walk.components, viewer)
             after = definition.to_dict(walk.played(states, action)[0], walk.components, viewer)
             results.append(
                 (after, definition.sentences.played(before, move, after, viewer, self.names, walk.components))
             )
         if results[0][0] == results[1][0] and results[0][1] != results[1][1]:
-            self.fail(f"the sentence about {move} depends", now, others, i)
+            self.fail(f"the sentence about {move} depends", decisions, copies, i)
 
-    def compare_pictures(self, now: Round, others: np.ndarray, i: int) -> None:
-        walk, viewer = self.walk, int(now.viewers[i])
-        one, other = (
-            draw(walk.definition, states[i : i + 1], walk.components, viewer) for states in (now.before, others)
+    def compare_pictures(self, decisions: Round, copies: np.ndarray, i: int) -> None:
+        walk, viewer = self.walk, int(decisions.viewers[i])
+        picture, picture_of_copy = (
+            draw(walk.definition, states[i : i + 1], walk.components, viewer) for states in (decisions.before, copies)
         )
-        if one != other:
-            self.fail("the picture depends", now, others, i)
+        if picture != picture_of_copy:
+            self.fail("the picture depends", decisions, copies, i)
 
     # --- findings ---
 
-    def same(self, what: str, now: Round, others: np.ndarray, one: np.ndarray, other: np.ndarray) -> None:
-        different = (one != other).reshape(len(one), -1).any(axis=1)
-        if different.any():
-            self.fail(what, now, others, int(np.flatnonzero(different)[0]))
+    def expect_same(
+        self, what: str, decisions: Round, copies: np.ndarray, values: np.ndarray, copied_values: np.ndarray
+    ) -> None:
+        is_different = (values != copied_values).reshape(len(values), -1).any(axis=1)
+        if is_different.any():
+            self.fail(what, decisions, copies, int(np.flatnonzero(is_different)[0]))
 
-    def fail(self, what: str, now: Round, others: np.ndarray, i: int) -> None:
+    def fail(self, what: str, decisions: Round, copies: np.ndarray, i: int) -> None:
         fail(
-            f"{what} on what player {now.viewers[i]} doesn't know: it differs in two states that should look the same "
-            f"to them{self.walk.described(now.before[i], others[i])}"
+            f"{what} on what player {decisions.viewers[i]} doesn't know: it differs in two states that should look the "
+            f"same to them{self.walk.positions_text(decisions.before[i], copies[i])}"
         )

@@ -17,17 +17,20 @@ class SignTest:
     probability 1/2, whatever the distribution: no model, no asymptotics.
 
     Args:
-        one_sided: Only "the first one is greater too often" counts.
+        one_sided: Whether only "the first one is greater too often" counts.
+
+    Attributes:
+        first_greater, second_greater: The counts: one for each test.
     """
 
     def __init__(self, one_sided: bool = False) -> None:
         self.one_sided = one_sided
-        self.more = self.less = np.array(0)
+        self.first_greater = self.second_greater = np.array(0)
 
     def add(self, first: np.ndarray, second: np.ndarray) -> None:
         """Count pairs: shape (pairs, ...), one test for each index of the other dimensions."""
-        self.more = self.more + np.atleast_1d((first > second).sum(axis=0))
-        self.less = self.less + np.atleast_1d((first < second).sum(axis=0))
+        self.first_greater = self.first_greater + np.atleast_1d((first > second).sum(axis=0))
+        self.second_greater = self.second_greater + np.atleast_1d((first < second).sum(axis=0))
 
     def log_p(self) -> np.ndarray:
         """Logarithm of an upper bound of each p-value; 0 where nothing differs.
@@ -35,32 +38,35 @@ class SignTest:
         By the Chernoff bound: P(X >= x n) <= exp(-n D), D = log 2 + x log x + (1 - x) log(1 - x), for X heads among n
         throws of a fair coin and x >= 1/2. Two-sided tests add log 2.
         """
-        more, less = np.atleast_1d(self.more).astype(float), np.atleast_1d(self.less).astype(float)
-        n = more + less
-        most = more if self.one_sided else np.maximum(more, less)
-        x = np.clip(np.divide(most, n, out=np.full_like(n, 0.5), where=n > 0), 0.5, 1.0)
-        rest = 1.0 - x
-        entropy = x * np.log(x) + rest * np.log(np.where(rest > 0, rest, 1.0))
+        first_greater, second_greater = (
+            np.atleast_1d(self.first_greater).astype(float),
+            np.atleast_1d(self.second_greater).astype(float),
+        )
+        n = first_greater + second_greater
+        larger_count = first_greater if self.one_sided else np.maximum(first_greater, second_greater)
+        x = np.clip(np.divide(larger_count, n, out=np.full_like(n, 0.5), where=n > 0), 0.5, 1.0)
+        complement = 1.0 - x
+        entropy = x * np.log(x) + complement * np.log(np.where(complement > 0, complement, 1.0))
         return np.minimum(0.0, (0.0 if self.one_sided else np.log(2.0)) - n * (np.log(2.0) + entropy))
 
     @property
     def tests(self) -> int:
         """Number of sign tests with at least one differing pair. A test without one has p-value 1, so the Bonferroni
         correction in `worst` leaves it out."""
-        return int(np.count_nonzero(np.atleast_1d(self.more) + np.atleast_1d(self.less)))
+        return int(np.count_nonzero(np.atleast_1d(self.first_greater) + np.atleast_1d(self.second_greater)))
 
 
 def sum_of(tests: Sequence[SignTest]) -> SignTest:
-    """One test with all pairs of several tests. Their arrays may have different shapes; equal indices belong
-    together."""
+    """One test with all pairs of several tests. Their counts may have different shapes; counts with equal indices are
+    added."""
     total = SignTest(tests[0].one_sided)
-    shape = tuple(np.max([test.more.shape for test in tests if test.more.ndim] or [(1,)], axis=0))
-    total.more, total.less = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    shape = tuple(np.max([test.first_greater.shape for test in tests if test.first_greater.ndim] or [(1,)], axis=0))
+    total.first_greater, total.second_greater = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     for test in tests:
-        if test.more.ndim:  # it has counted pairs
-            place = tuple(slice(size) for size in test.more.shape)
-            total.more[place] += test.more
-            total.less[place] += test.less
+        if test.first_greater.ndim:  # it has counted pairs
+            region = tuple(slice(size) for size in test.first_greater.shape)
+            total.first_greater[region] += test.first_greater
+            total.second_greater[region] += test.second_greater
     return total
 
 
@@ -70,12 +76,20 @@ def worst(tests: dict[Key, SignTest]) -> tuple[float, Key, tuple[int, ...], int,
     Under the null hypothesis this number is at most a with probability at most a.
 
     Returns:
-        This number; the family and the index of that test; how often the first number was greater there, and the
-        second.
+        This number; the key of the family and the index of the test with the smallest p-value; how often the first
+        number was greater in that test, and how often the second.
     """
     key = min(tests, key=lambda key: tests[key].log_p().min())
     log_p = tests[key].log_p()
-    place = np.unravel_index(int(log_p.argmin()), log_p.shape)
-    more, less = (int(np.atleast_1d(counts)[place]) for counts in (tests[key].more, tests[key].less))
-    number = max(1, sum(test.tests for test in tests.values()))
-    return float(np.exp(min(0.0, log_p[place] + np.log(number)))), key, tuple(map(int, place)), more, less
+    index = np.unravel_index(int(log_p.argmin()), log_p.shape)
+    first_greater, second_greater = (
+        int(np.atleast_1d(counts)[index]) for counts in (tests[key].first_greater, tests[key].second_greater)
+    )
+    num_tests = max(1, sum(test.tests for test in tests.values()))
+    return (
+        float(np.exp(min(0.0, log_p[index] + np.log(num_tests)))),
+        key,
+        tuple(map(int, index)),
+        first_greater,
+        second_greater,
+    )

@@ -50,32 +50,32 @@ class Variant:
 def variants_of(game: str | Definition) -> list[Variant]:
     """All variants of a game, given by name or definition."""
     definition = find_game(game)
-    players = range(definition.min_players, definition.max_players + 1)
-    return [Variant(definition, rules, count) for rules in definition.rules for count in players]
+    player_counts = range(definition.min_players, definition.max_players + 1)
+    return [Variant(definition, rules, count) for rules in definition.rules for count in player_counts]
 
 
 def random_game(variant: Variant, seed: int) -> Iterator[Game]:
     """Yield the same game before each of its random moves, and once more when it is over."""
     game = variant.new_game(seed)
-    choices = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     for _ in range(MANY):
         yield game
         if game.over:
             return
-        game.play(int(choices.choice(game.legal_actions())))
+        game.play(int(rng.choice(game.legal_actions())))
     fail(f"no end after {MANY} moves")
 
 
 @cache
 def positions(variant: Variant, seed: int = 1, count: int = 12) -> tuple[Game, ...]:
     """Copies of two random games at about `count` moments, including the first and the last. They are cached: don't
-    play on."""
-    found: list[Game] = []
+    play them on."""
+    moments: list[Game] = []
     for number in (seed, seed + 1):
-        course = [game.clone() for game in random_game(variant, number)]
-        chosen = np.unique(np.linspace(0, len(course) - 1, max(2, count // 2)).astype(int))
-        found += [course[moment] for moment in chosen]
-    return tuple(found)
+        games = [game.clone() for game in random_game(variant, number)]
+        indices = np.unique(np.linspace(0, len(games) - 1, max(2, count // 2)).astype(int))
+        moments += [games[index] for index in indices]
+    return tuple(moments)
 
 
 def fail(what: str) -> NoReturn:

@@ -18,7 +18,7 @@ from artus_env.testing.variants import MANY, Variant, fail
 
 MOST_AT_ONCE = 2048
 """Maximum number of games played in parallel."""
-MEASURED = 16
+GAMES_TO_MEASURE = 16
 """Number of games played first to measure their length."""
 
 
@@ -30,7 +30,7 @@ class Round(NamedTuple):
     actions: np.ndarray  # shape (N,), int64; -1: the game is over
     after: np.ndarray  # the true states afterwards
     viewers: np.ndarray  # a player of each game, drawn at random: shape (N,), int64
-    opened: np.ndarray  # whether the action has revealed an earlier secret choice: shape (N,), bool
+    reveals_secret: np.ndarray  # whether the action has revealed an earlier secret choice: shape (N,), bool
 
 
 class Walk:
@@ -49,7 +49,7 @@ class Walk:
         self.num_features = len(self.definition.observation_bounds(self.components)[0])
         self._rule_set = self.definition.rules.index(variant.rules)
         # Each variant has its own random numbers, so that findings in several of them are independent.
-        self._seed, self._draws = int(seed_stream(seed, 1, crc32(str(variant).encode()))[0]), 0
+        self._seed, self._num_draws = int(seed_stream(seed, 1, crc32(str(variant).encode()))[0]), 0
         self._plain = frozenset(plain)
 
     def run(self, loop: Any, *arguments: Any) -> None:
@@ -59,10 +59,10 @@ class Walk:
 
     def seeds(self, count: int) -> np.ndarray:
         """Fresh random numbers: shape (count,), uint64."""
-        self._draws += 1
-        return seed_stream(self._seed, count, self._draws)
+        self._num_draws += 1
+        return seed_stream(self._seed, count, self._num_draws)
 
-    def numbers(self, count: int, bound: int) -> np.ndarray:
+    def random_numbers(self, count: int, bound: int) -> np.ndarray:
         """Fresh random numbers in 0..bound-1: shape (count,), int64."""
         return (self.seeds(count) % np.uint64(bound)).astype(np.int64)
 
@@ -80,22 +80,22 @@ class Walk:
         self.run(loops.resample, copies, viewers, self.seeds(len(states)) if seeds is None else seeds)
         return copies
 
-    def hidden(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
+    def without_hidden(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
         """Copies of states without what the viewers don't know, as bytes: shape (N, bytes)."""
         copies = states.copy()
         self.run(loops.hide, copies, viewers)
         return as_bytes(copies)
 
-    def observed(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
+    def observations(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
         """Observations of the viewers: shape (N, F), int8."""
         out = np.zeros((len(states), self.num_features), np.int8)
         self.run(loops.observe, states, viewers, out)
         return out
 
-    def observed_by_all(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
+    def all_observations(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
         """Observations of all players, in turn order from the viewer on: shape (N, players, F), int8."""
         players = self.variant.num_players
-        return np.stack([self.observed(states, (viewers + seat) % players) for seat in range(players)], axis=1)
+        return np.stack([self.observations(states, (viewers + seat) % players) for seat in range(players)], axis=1)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Legal actions as bits: shape (N, words), uint64."""
@@ -119,15 +119,23 @@ class Walk:
         self.run(loops.play, copies, actions)
         return copies
 
-    def played_alike(self, now: Round, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def played_alike(self, decisions: Round, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Copies of states after an action that the viewer can't tell from the true one (see `loops.play_alike`), and
         these actions: shape (N,), int64; -1 where there is none."""
-        copies, played, count = states.copy(), np.zeros(len(states), np.int64), len(states)
+        copies, played_actions, count = states.copy(), np.zeros(len(states), np.int64), len(states)
         legal = np.zeros((count, self.definition.mask_words), np.uint64)
         self.run(
-            loops.play_alike, now.before, now.actions, now.after, copies, now.viewers, self.seeds(count), legal, played
+            loops.play_alike,
+            decisions.before,
+            decisions.actions,
+            decisions.after,
+            copies,
+            decisions.viewers,
+            self.seeds(count),
+            legal,
+            played_actions,
         )
-        return copies, played
+        return copies, played_actions
 
     # --- games at random ---
 
@@ -136,41 +144,41 @@ class Walk:
 
         The first states are spread over the length of a game.
         """
-        length = self._longest()
+        length = self._longest_length()
         count = max(1, min(MOST_AT_ONCE, states // 8))
         players = self.variant.num_players
         truths = self.deals(count)
         secrets = np.zeros((count, players), self.definition.state_dtype)
         secret_actions = np.full((count, players), -1)
-        opened = np.zeros((count, players), np.bool_)
-        ages = np.arange(count) * length // count  # head start of each game in decisions
-        everybody = np.arange(count)
-        for number in count_from(-length):  # negative rounds only bring the games to their first state
+        reveals_secret = np.zeros((count, players), np.bool_)
+        head_starts = np.arange(count) * length // count  # decisions of each game before the first round
+        all_games = np.arange(count)
+        for round_number in count_from(-length):  # negative rounds only bring the games to their first state
             legal, actions = self._choices(truths, self.seeds(count))
-            actions[ages < -number] = -1  # this game starts later than others
+            actions[head_starts < -round_number] = -1  # this game starts later than others
             before, truths = truths, self.played(truths, actions)
-            self.run(loops.follow_secrets, before, actions, truths, legal, secrets, secret_actions, opened)
-            if number >= 0:
-                viewers = self.numbers(count, players)
-                yield Round(before, legal, actions, truths.copy(), viewers, opened[everybody, viewers])
-            ended = np.flatnonzero(self.over(truths))
-            secret_actions[ended] = -1
-            self._deal(truths, ended)
+            self.run(loops.follow_secrets, before, actions, truths, legal, secrets, secret_actions, reveals_secret)
+            if round_number >= 0:
+                viewers = self.random_numbers(count, players)
+                yield Round(before, legal, actions, truths.copy(), viewers, reveals_secret[all_games, viewers])
+            ended_games = np.flatnonzero(self.over(truths))
+            secret_actions[ended_games] = -1
+            self._deal(truths, ended_games)
 
-    def _longest(self) -> int:
-        """Decisions of the longest of a few random games."""
-        states = self.deals(MEASURED)
+    def _longest_length(self) -> int:
+        """Number of decisions in the longest of a few random games."""
+        states = self.deals(GAMES_TO_MEASURE)
         for length in range(MANY):
             if self.over(states).all():
                 return length
-            states = self.played(states, self._choices(states, self.seeds(MEASURED))[1])
+            states = self.played(states, self._choices(states, self.seeds(GAMES_TO_MEASURE))[1])
         fail(f"no end after {MANY} moves")
 
     def _deal(self, states: np.ndarray, which: np.ndarray) -> None:
         self.run(loops.deal, states, which, self.seeds(len(which)), self.variant.num_players, self._rule_set)
 
     def _choices(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Legal actions as bits, shape (N, words), and a random one, shape (N,)."""
+        """Legal actions as bits, shape (N, words), and one of them at random, shape (N,)."""
         legal = np.zeros((len(states), self.definition.mask_words), np.uint64)
         actions = np.zeros(len(states), np.int64)
         self.run(loops.choose, states, keys, legal, actions)
@@ -178,11 +186,11 @@ class Walk:
 
     # --- texts for messages ---
 
-    def named(self, action: int) -> str:
+    def action_name(self, action: int) -> str:
         """Name of an action in messages."""
         return f"action {action} ({self.definition.action_meaning(action, self.components)})"
 
-    def described(self, *states: Any) -> str:
+    def positions_text(self, *states: Any) -> str:
         """Positions of states (one record each) as JSON for `Game.from_dict`, one per line."""
         return "".join(f"\n{json.dumps(self.definition.to_dict(state, self.components, None))}" for state in states)
 

@@ -98,7 +98,7 @@ def test_several_processes_find_it_too(file):
         ("missing.py:Cautious", "there is no file 'missing.py'"),
         ("broken.py:Cautious", "broken.py, line 2: ModuleNotFoundError: No module named 'nowhere'"),
         ("unfinished.py:Cautious", "unfinished.py, line 1: SyntaxError: '(' was never closed"),
-        ("my_agent.py:Path", "agent 'my_agent.py:Path': what it names gave PosixPath('.'), which has no act(view)"),
+        ("my_agent.py:Path", "agent 'my_agent.py:Path': this name leads to PosixPath('.'), which has no act(view)"),
     ],
 )
 def test_what_is_no_agent_is_said_in_one_line(name, message, file, monkeypatch, capsys):

@@ -295,7 +295,7 @@ def test_what_is_no_agent_is_refused(entry_point):
     with pytest.raises(ValueError, match="agent 'mine' can't be made"):
         find_agent("mine")
     entry_point("no_agent_either")
-    with pytest.raises(TypeError, match=r"agent 'mine': what it names gave \{'act': 'later'\}, which"):
+    with pytest.raises(TypeError, match=r"agent 'mine': this name leads to \{'act': 'later'\}, which"):
         find_agent("mine")
     for given in (GreedyAgent, 7):  # the class, not an object of it
         with pytest.raises(TypeError, match="an agent is a name, has act"):

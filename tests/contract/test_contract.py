@@ -1,4 +1,4 @@
-"""Every game passes the checks of `artus_env.testing`, which report what is wrong with one by name."""
+"""Every game passes the checks of `artus_env.testing`, whose errors name the game and the fault."""
 
 import math
 import subprocess
@@ -40,8 +40,8 @@ def test_resampling_is_uniform(game):
 
 def test_a_whole_game_is_checked_by_name():
     check_game("hoard", states=STATES // 10)
-    answer = [sys.executable, "-m", "artus_env.testing", "hoard", "--states", "300"]
-    printed = subprocess.run(answer, capture_output=True, text=True, check=True, timeout=300).stdout
+    command = [sys.executable, "-m", "artus_env.testing", "hoard", "--states", "300"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
     assert printed.count("no finding") == 3
 
 
@@ -68,22 +68,22 @@ def test_p_values_are_bounds_of_the_exact_ones(more, less):
     for one_sided in (True, False):
         test = SignTest(one_sided)
         test.add(np.array([1] * more + [0] * less), np.array([0] * more + [1] * less))
-        n, most = more + less, more if one_sided else max(more, less)
-        exact = sum(math.comb(n, k) for k in range(most, n + 1)) / 2**n * (1 if one_sided else 2)
+        n, larger_count = more + less, more if one_sided else max(more, less)
+        exact = sum(math.comb(n, k) for k in range(larger_count, n + 1)) / 2**n * (1 if one_sided else 2)
         bound = float(np.exp(test.log_p()[0]))
         assert min(1, exact) <= bound * (1 + 1e-9)
-        assert bound <= min(1, exact * 3 * math.sqrt(n + 1)) or most <= n / 2
+        assert bound <= min(1, exact * 3 * math.sqrt(n + 1)) or larger_count <= n / 2
 
 
 def test_a_difference_is_found_among_many_and_none_where_none_is():
     rng = np.random.default_rng(1)
-    for shift, found in ((0.0, False), (0.1, True)):
+    for shift, is_found in ((0.0, False), (0.1, True)):
         first, second = rng.random((2, 4000, 300))
         test = SignTest()
         test.add(first + shift * (np.arange(300) == 123), second)
-        p, key, place, more, less = worst({"first": test, "none": SignTest()})
-        assert (p < 1e-6) == found
+        p, key, index, more, less = worst({"first": test, "none": SignTest()})
+        assert (p < 1e-6) == is_found
         assert key == "first"
         assert more + less == 4000
-        assert not found or place == (123,)
-    assert sum_of([test, test]).more.tolist() == (2 * test.more).tolist()
+        assert not is_found or index == (123,)
+    assert sum_of([test, test]).first_greater.tolist() == (2 * test.first_greater).tolist()

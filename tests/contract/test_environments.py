@@ -1,4 +1,4 @@
-"""Every game as an environment: what PettingZoo, Gymnasium and Stable-Baselines3 ask for."""
+"""Every game as an environment meets the requirements of PettingZoo, Gymnasium and Stable-Baselines3."""
 
 import importlib.metadata
 import inspect
@@ -37,17 +37,17 @@ DROPPING = Hoard(raises=0)
 """Components of `hoard` with which a player can only drop out: the start player does, and no other player decides."""
 
 
-def arguments(variant, **others):
-    return {"game": variant.game, "rules": variant.rules, "num_players": variant.num_players, **others}
+def arguments(variant, **more_arguments):
+    return {"game": variant.game, "rules": variant.rules, "num_players": variant.num_players, **more_arguments}
 
 
-def registered(game):
-    """What Gymnasium calls the environment of a game."""
+def name_in_gymnasium(game):
+    """Name of a game's environment for `gymnasium.make`."""
     return f"artus_env:{gymnasium_name(game)}"
 
 
 def choose(masks, rng):
-    """A uniformly drawn action for each row of masks; any for a row without one."""
+    """Draw a legal action uniformly for each row of masks; any action where the row is all zeros."""
     return (rng.random(masks.shape) * masks).argmax(axis=-1)
 
 
@@ -69,39 +69,39 @@ def test_it_is_a_pettingzoo_environment(make, variant):
 
 @games
 def test_it_is_registered(game):
-    made = pettingzoo.make("aec", pettingzoo_name(game))
-    made.reset(seed=1)
-    assert made.game == variants_of(game)[0].new_game(1)
-    single = gymnasium.make(registered(game))
+    aec_env = pettingzoo.make("aec", pettingzoo_name(game))
+    aec_env.reset(seed=1)
+    assert aec_env.game == variants_of(game)[0].new_game(1)
+    single = gymnasium.make(name_in_gymnasium(game))
     assert single.reset(seed=1)[1]["action_mask"].any()
 
 
 @games
 def test_its_environments_are_attributes_of_the_package(game):
-    made = getattr(artus_env, f"{game.replace('-', '_')}_v0")
-    assert made.raw_env(num_players=2).metadata["name"] == f"{game}_v0"
-    one, copy = made.env(reward="margin"), pickle.loads(pickle.dumps(made.env))(reward="margin")
-    one.reset(seed=3)
-    copy.reset(seed=3)
-    assert one.game == copy.game
-    assert one.game.definition.name == game
+    module = getattr(artus_env, f"{game.replace('-', '_')}_v0")
+    assert module.raw_env(num_players=2).metadata["name"] == f"{game}_v0"
+    first_env, second_env = module.env(reward="margin"), pickle.loads(pickle.dumps(module.env))(reward="margin")
+    first_env.reset(seed=3)
+    second_env.reset(seed=3)
+    assert first_env.game == second_env.game
+    assert first_env.game.definition.name == game
     with pytest.raises(AttributeError, match="no attribute 'nobodys_v0'"):
         artus_env.nobodys_v0  # noqa: B018
 
 
 @games
 def test_its_module_can_be_imported_and_tells_the_rules(game):
-    """Language models play by it: PettingZoo's agents read the docstring of the module that has the class."""
+    """Language models need the rules: PettingZoo's agents read the docstring of the module that has the class."""
     name = f"{game.replace('-', '_')}_v0"
     code = f"from artus_env.{name} import env, raw_env; import artus_env.{name}; print(artus_env.{name}.__doc__)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     module = importlib.import_module(f"artus_env.{name}")
-    assert done.stdout == f"{module.__doc__}\n"
+    assert process.stdout == f"{module.__doc__}\n"
     assert getattr(artus_env, name) is module
     assert name in dir(artus_env)
-    for made in (module.env(), module.raw_env(), pettingzoo.make("aec", pettingzoo_name(game))):
-        assert made.definition.name == game
-        assert inspect.getmodule(made.unwrapped) is module
+    for environment in (module.env(), module.raw_env(), pettingzoo.make("aec", pettingzoo_name(game))):
+        assert environment.definition.name == game
+        assert inspect.getmodule(environment.unwrapped) is module
     definition = find_game(game)
     for fact in (
         f"{definition.min_players} ",
@@ -117,34 +117,34 @@ SECTIONS = ("Description", "Action Space", "Observation Space", "Rewards", "Star
 
 @games
 def test_its_classes_describe_it_in_the_form_of_gymnasium(game):
-    """With the numbers of this game, in the module's `help` as well."""
+    """Their docstrings have the numbers of this game, and the module's `help` shows them."""
     definition, module = find_game(game), importlib.import_module(f"artus_env.{module_name(game)}")
     prefix = class_prefix(game)
     for name in ("AEC", "Env", "VectorEnv"):
-        made = getattr(module, f"{prefix}{name}")
-        assert tuple(re.findall("^## (.*)", made.__doc__, re.MULTILINE)) == SECTIONS
-        assert pickle.loads(pickle.dumps(made)) is made
+        described_class = getattr(module, f"{prefix}{name}")
+        assert tuple(re.findall("^## (.*)", described_class.__doc__, re.MULTILINE)) == SECTIONS
+        assert pickle.loads(pickle.dumps(described_class)) is described_class
         for fact in (
             definition.title,
             f"{definition.min_players} to {definition.max_players} players",
             str(len(definition.action_table(definition.standard))),
             str(len(definition.observation_bounds(definition.standard)[0])),
         ):
-            assert fact in made.__doc__
+            assert fact in described_class.__doc__
         if name != "VectorEnv":
-            assert " ".join(definition.description.split()) in " ".join(made.__doc__.split())
-            assert f'`"{definition.score}"`' in made.__doc__
-            assert all(f'`"{rules}"`' in made.__doc__ for rules in definition.rules)
+            assert " ".join(definition.description.split()) in " ".join(described_class.__doc__.split())
+            assert f'`"{definition.score}"`' in described_class.__doc__
+            assert all(f'`"{rules}"`' in described_class.__doc__ for rules in definition.rules)
     page = pydoc.plain(pydoc.render_doc(module))
     assert f"class {prefix}Env(" in page
     assert "## Episode End" in page
-    vector = gymnasium.make_vec(registered(game), 2)
-    assert type(gymnasium.make(registered(game)).unwrapped) is getattr(module, f"{prefix}Env")
+    vector = gymnasium.make_vec(name_in_gymnasium(game), 2)
+    assert type(gymnasium.make(name_in_gymnasium(game)).unwrapped) is getattr(module, f"{prefix}Env")
     assert type(vector) is getattr(module, f"{prefix}VectorEnv")
 
 
 def test_one_class_plays_any_game():
-    """The default game where none is named, in the game itself, in batches and in all environments."""
+    """Without a name, `Game`, `Batch` and all environments play the default game."""
     made = Game(seed=1), Batch(1, seed=1), GameAEC(), GameEnv().games.batch, GameVectorEnv(1).games.batch
     assert {thing.definition.name for thing in made} == {DEFAULT_GAME}
     royal = find_game("royal")
@@ -154,35 +154,35 @@ def test_one_class_plays_any_game():
 
 
 def test_the_rules_that_modules_tell_are_those_of_the_boxes():
-    """Names of cards and numbers, read from the data that the games are played by."""
+    """The modules' docstrings have the names of cards and the numbers of the standard boxes."""
     box = find_game("artus").standard
-    told = " ".join(artus_env.artus_v0.__doc__.split())
+    rules_text = " ".join(artus_env.artus_v0.__doc__.split())
     for card in box.cards:
-        assert f"`{card.name}`" in told
+        assert f"`{card.name}`" in rules_text
         if card.penalty:
-            assert f"`{card.name}`" in (clause := told[: told.index(f" else {card.penalty}.")])
+            assert f"`{card.name}`" in (clause := rules_text[: rules_text.index(f" else {card.penalty}.")])
             assert clause.rindex(f"`{card.name}`") == max(
                 clause.rindex(f"`{c.name}`") for c in box.cards if f"`{c.name}`" in clause
             )
     values = [box.wheel[behind] for behind in range(1, 28)]
     assert values == [10, 8, 7, 6, 5, 4, 3, 2, 1, *range(-1, -16, -1), 0, 0, 0]
-    assert "10 directly behind, then 8 7 6 5 4 3 2 1, then -1 and so on down to -15; the last three seats" in told
-    assert f"seats {', '.join(map(str, box.carpet[:-1]))} and {box.carpet[-1]}" in told
+    assert "10 directly behind, then 8 7 6 5 4 3 2 1, then -1 and so on down to -15; the last three seats" in rules_text
+    assert f"seats {', '.join(map(str, box.carpet[:-1]))} and {box.carpet[-1]}" in rules_text
 
     box = find_game("royal").standard
-    told = " ".join(artus_env.royal_v0.__doc__.split())
-    assert f"({', '.join(box.suits)}), each from 1 to {box.values}" in told
-    assert f"first pawn on field {box.fields} wins" in told
-    assert f"fields {', '.join(map(str, box.swords[:-1]))} and {box.swords[-1]} carry a sword" in told
+    rules_text = " ".join(artus_env.royal_v0.__doc__.split())
+    assert f"({', '.join(box.suits)}), each from 1 to {box.values}" in rules_text
+    assert f"first pawn on field {box.fields} wins" in rules_text
+    assert f"fields {', '.join(map(str, box.swords[:-1]))} and {box.swords[-1]} carry a sword" in rules_text
     assert (box.knights, box.shields, box.hand) == (3, 3, 8)
-    assert "three knights and three shields. Each player is dealt eight cards" in told
+    assert "three knights and three shields. Each player is dealt eight cards" in rules_text
 
     box = find_game("quest").standard
-    told = " ".join(artus_env.quest_v0.__doc__.split())
+    rules_text = " ".join(artus_env.quest_v0.__doc__.split())
     two, three, four = box.goals
-    assert f"({two} points with two players, {three} with three, {four} with four)" in told
+    assert f"({two} points with two players, {three} with three, {four} with four)" in rules_text
     for word in (*PLACES, *VIRTUES):
-        assert re.search(rf"\b{word}\b", told.lower())
+        assert re.search(rf"\b{word}\b", rules_text.lower())
 
 
 def test_the_package_names_its_version_and_its_games():
@@ -192,46 +192,46 @@ def test_the_package_names_its_version_and_its_games():
 
 @largest
 def test_an_illegal_action_ends_the_game_for_all(variant):
-    made = env(**arguments(variant))
-    made.reset(seed=1)
-    agent, mask = made.agent_selection, made.last()[0]["action_mask"]
+    aec_env = env(**arguments(variant))
+    aec_env.reset(seed=1)
+    agent, mask = aec_env.agent_selection, aec_env.last()[0]["action_mask"]
     illegal = len(mask) if mask.all() else int(mask.argmin())
-    made.step(illegal)
-    assert all(made.terminations.values())
-    assert made.rewards == dict.fromkeys(made.possible_agents, 0.0) | {agent: -1.0}
-    assert made.infos[agent]["illegal_action"] == illegal
-    assert isinstance(made.infos[agent]["illegal_action"], np.int64)
-    raw = raw_env(**arguments(variant))
-    raw.reset(seed=1)
+    aec_env.step(illegal)
+    assert all(aec_env.terminations.values())
+    assert aec_env.rewards == dict.fromkeys(aec_env.possible_agents, 0.0) | {agent: -1.0}
+    assert aec_env.infos[agent]["illegal_action"] == illegal
+    assert isinstance(aec_env.infos[agent]["illegal_action"], np.int64)
+    raw_aec_env = raw_env(**arguments(variant))
+    raw_aec_env.reset(seed=1)
     with pytest.raises(IllegalMoveError):
-        raw.step(illegal)
-    assert not any(raw.terminations.values())
+        raw_aec_env.step(illegal)
+    assert not any(raw_aec_env.terminations.values())
 
 
 # --- Gymnasium ---
 
 
 @pytest.fixture
-def seated(variant):
+def seat_env(variant):
     return GameEnv(**arguments(variant))
 
 
 @largest
-def test_it_is_a_gymnasium_environment(seated, variant):
+def test_it_is_a_gymnasium_environment(seat_env, variant):
     from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
-    made = gymnasium.make(registered(variant.game), num_players=variant.num_players).unwrapped
-    check_env(made)
-    sb3_check_env(made)
-    assert made.observation_space == seated.observation_space
+    registered_env = gymnasium.make(name_in_gymnasium(variant.game), num_players=variant.num_players).unwrapped
+    check_env(registered_env)
+    sb3_check_env(registered_env)
+    assert registered_env.observation_space == seat_env.observation_space
 
 
 @largest
-def test_what_infos_hold_are_numpy_values(seated, variant):
+def test_what_infos_hold_are_numpy_values(seat_env, variant):
     """Learners that make tensors of infos need this, such as TorchRL's `auto_register_info_dict`."""
-    infos = [seated.reset(seed=0)[1], seated.step(int(seated.action_masks().argmax()))[-1]]
-    seated.reset(seed=0)
-    infos.append(seated.step(-1)[-1])
+    infos = [seat_env.reset(seed=0)[1], seat_env.step(int(seat_env.action_masks().argmax()))[-1]]
+    seat_env.reset(seed=0)
+    infos.append(seat_env.step(-1)[-1])
     assert [set(info) - {"illegal_action"} for info in infos] == [{"action_mask", "seat", "skipped_games"}] * 3
     for value in (value for info in infos for value in info.values()):
         assert isinstance(value, (np.ndarray, np.integer))
@@ -240,16 +240,16 @@ def test_what_infos_hold_are_numpy_values(seated, variant):
 
 
 @variants
-def test_the_seat_only_meets_its_own_decisions(seated, variant):
+def test_the_seat_only_meets_its_own_decisions(seat_env, variant):
     rng = np.random.default_rng(0)
     for episode in range(EPISODES):
-        observation, info = seated.reset(seed=episode)
+        observation, info = seat_env.reset(seed=episode)
         seat, skipped, terminated, total = info["seat"], info["skipped_games"], False, 0.0
         while not terminated:
-            batch = seated.games.batch
+            batch = seat_env.games.batch
             assert batch.player[0] == seat
             assert (observation == batch.observe(seat)[0]).all()
-            observation, reward, terminated, _, info = seated.step(choose(info["action_mask"], rng))
+            observation, reward, terminated, _, info = seat_env.step(choose(info["action_mask"], rng))
             total += reward
         assert not info["action_mask"].any()
         assert (observation == batch.observe(seat)[0]).all()
@@ -263,7 +263,7 @@ MODES = ["NextStep", "SameStep", "Disabled"]
 @pytest.mark.parametrize("mode", MODES)
 @largest
 def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, most_steps, variant):
-    name = registered(variant.game)
+    name = name_in_gymnasium(variant.game)
     options = {"rules": variant.rules, "num_players": variant.num_players, "max_episode_steps": most_steps}
     native = gymnasium.make_vec(name, 3, autoreset_mode=mode, **options)
     loop = gymnasium.make_vec(name, 3, "sync", vector_kwargs={"autoreset_mode": mode}, **options)
@@ -298,17 +298,17 @@ def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, mos
 @pytest.mark.parametrize("opponents", ["random", "greedy", lambda observation, mask: int(mask.argmax())])
 @pytest.mark.parametrize("mode", MODES)
 def test_games_that_end_before_the_seat_has_moved_are_skipped(mode, opponents):
-    """And paid for: the rewards of the seat are those of all its games, played out by hand."""
+    """Opponents can end a game before the seat's first decision; then the next deal follows."""
     variant = variants_of(SHORT)[0]
     options = {"game": SHORT, "num_players": variant.num_players, "reward": "points", "opponents": opponents}
     envs = GameVectorEnv(8, autoreset_mode=mode, **options)
-    own = GameEnv(**options)
+    single_env = GameEnv(**options)
     observation, info = envs.reset(seed=3)
     skipped = info["skipped_games"].sum()
     for game in range(8):
-        alone, told = own.reset(seed=3 + game)
-        assert (alone == observation[game]).all()
-        assert told["skipped_games"] == info["skipped_games"][game]
+        single_observation, single_info = single_env.reset(seed=3 + game)
+        assert (single_observation == observation[game]).all()
+        assert single_info["skipped_games"] == info["skipped_games"][game]
     for _ in range(100):
         mask = info["action_mask"]
         assert mask.any(axis=1).all()
@@ -324,37 +324,42 @@ def test_games_that_end_before_the_seat_has_moved_are_skipped(mode, opponents):
 
 
 def test_what_skipped_games_pay_is_paid_with_the_first_step():
-    """A seat to which the start player, who drops out at once, leaves the hoard: by hand, from one deal to the next."""
-    seen = 0
+    """The start player drops out at once and leaves the hoard to the seat. The skipped games are played here again, and
+    their rewards are added up."""
+    total_skipped = 0
     for seed in range(200):
-        seat = GameEnv(game=SHORT, seat=1, opponents=only(0), reward="points")
-        _, info = seat.reset(seed=seed)
-        paid, deal, skipped = 0.0, np.array([seed], np.uint64), 0
-        while (game := Game(game=SHORT, seed=int(deal[0]))).player == 0:
+        seat_env = GameEnv(game=SHORT, seat=1, opponents=always(0), reward="points")
+        _, info = seat_env.reset(seed=seed)
+        reward_of_skipped, deal_seed, skipped = 0.0, np.array([seed], np.uint64), 0
+        while (game := Game(game=SHORT, seed=int(deal_seed[0]))).player == 0:
             game.play(0)
             assert game.over
-            paid, deal, skipped = paid + game.scores[1], next_seeds(deal), skipped + 1
+            reward_of_skipped, deal_seed, skipped = (
+                reward_of_skipped + game.scores[1],
+                next_seeds(deal_seed),
+                skipped + 1,
+            )
         assert info["skipped_games"] == skipped
         assert isinstance(info["skipped_games"], np.int64)
-        for action, own in ((0, -sum(game.to_dict()["parts"])), (-1, None)):
-            _, again = seat.reset(seed=seed)
-            assert again["skipped_games"] == skipped
-            _, reward, ended, _, info = seat.step(action)
+        for action, own_points in ((0, -sum(game.to_dict()["parts"])), (-1, None)):
+            _, info_again = seat_env.reset(seed=seed)
+            assert info_again["skipped_games"] == skipped
+            _, reward, ended, _, info = seat_env.step(action)
             assert ended
-            assert reward == paid + (own if own is not None else -1)
+            assert reward == reward_of_skipped + (own_points if own_points is not None else -1)
             assert info["skipped_games"] == 0
-        seen += skipped
-    assert seen > 50
+        total_skipped += skipped
+    assert total_skipped > 50
 
 
-def only(action):
+def always(action):
     """An agent that always plays the same action."""
     return lambda observation, mask: action
 
 
 def test_a_seat_that_never_decides_is_an_error_and_no_endless_loop():
     message = "hoard: seat 1 has had no decision in 1000 games in a row"
-    for opponents in ("random", only(0)):
+    for opponents in ("random", always(0)):
         options = {"game": SHORT, "seat": 1, "opponents": opponents, "components": DROPPING}
         single = GameEnv(**options)
         with pytest.raises(RuntimeError, match=message):
@@ -369,26 +374,29 @@ def test_a_seat_that_never_decides_is_an_error_and_no_endless_loop():
 def test_a_position_that_ends_before_the_seat_has_moved_is_refused():
     position = Game(game=SHORT, seed=1, start_player=0).to_dict()
     with pytest.raises(ValueError, match="position: the game ends before the seat has a decision"):
-        GameEnv(game=SHORT, seat=1, opponents=only(0)).reset(options={"position": position})
+        GameEnv(game=SHORT, seat=1, opponents=always(0)).reset(options={"position": position})
 
 
 @pytest.mark.slow
 @largest
-def test_sb3_contrib_learns_by_the_masks(seated, variant):
+def test_sb3_contrib_learns_by_the_masks(seat_env, variant):
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.utils import get_action_masks
     from stable_baselines3.common.monitor import Monitor
 
-    ended = []
-    made = Monitor(seated)
-    model = MaskablePPO("MlpPolicy", made, n_steps=128, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    illegal_infos = []
+    monitored = Monitor(seat_env)
+    model = MaskablePPO("MlpPolicy", monitored, n_steps=128, batch_size=64, n_epochs=1, seed=0, device="cpu")
     model.learn(
-        256, callback=lambda state, _: ended.extend(info for info in state["infos"] if "illegal_action" in info) or True
+        256,
+        callback=lambda state, _: (
+            illegal_infos.extend(info for info in state["infos"] if "illegal_action" in info) or True
+        ),
     )
-    assert made.get_episode_lengths()
-    assert not ended
-    observation, _ = made.reset(seed=0)
-    masks = get_action_masks(made)
+    assert monitored.get_episode_lengths()
+    assert not illegal_infos
+    observation, _ = monitored.reset(seed=0)
+    masks = get_action_masks(monitored)
     assert masks[model.predict(observation, action_masks=masks)[0]]
 
 
@@ -415,28 +423,29 @@ def test_every_way_of_rendering_shows_the_table(variant):
 
 
 class GreedyInPython(GreedyAgent):
-    """Chooses as `greedy` does, but not in compiled code: what a class inherits doesn't count there."""
+    """Chooses as `greedy` does, but not in compiled code, because an inherited `chooser` doesn't count."""
 
 
 @pytest.mark.slow
 @largest
 def test_who_watches_an_environment_changes_nothing(variant):
-    """With the same seeds and actions everything is the same, and moves in compiled code are shown as others are."""
-    watched, plain, others = (
+    """With the same seeds and actions everything is the same with and without rendering, and pictures show opponents'
+    moves whether or not compiled code played them."""
+    watched, unwatched, python_opponents = (
         GameEnv(**arguments(variant, opponents=opponents, render_mode=mode))
         for opponents, mode in (("greedy", "rgb_array"), ("greedy", None), (GreedyInPython(), "rgb_array"))
     )
-    rng, ended = np.random.default_rng(1), True
+    rng, has_ended = np.random.default_rng(1), True
     for step in range(60):
-        if ended:
-            seen = [each.reset(seed=step) for each in (watched, plain, others)]
-            ended = False
+        if has_ended:
+            results = [environment.reset(seed=step) for environment in (watched, unwatched, python_opponents)]
+            has_ended = False
         else:
-            action = int(choose(plain.action_masks(), rng)) if step % 20 else -1
-            seen = [each.step(action) for each in (watched, plain, others)]
-            ended = seen[0][2]
-        for each, saw in zip((plain, others), seen[1:], strict=True):
-            assert data_equivalence(seen[0], saw, exact=True)
-            assert each.games.batch.states.tobytes() == watched.games.batch.states.tobytes()
-            assert each.games.batch.legal_bits.tobytes() == watched.games.batch.legal_bits.tobytes()
-        assert watched.games.svg(0) == others.games.svg(0)
+            action = int(choose(unwatched.action_masks(), rng)) if step % 20 else -1
+            results = [environment.step(action) for environment in (watched, unwatched, python_opponents)]
+            has_ended = results[0][2]
+        for environment, result in zip((unwatched, python_opponents), results[1:], strict=True):
+            assert data_equivalence(results[0], result, exact=True)
+            assert environment.games.batch.states.tobytes() == watched.games.batch.states.tobytes()
+            assert environment.games.batch.legal_bits.tobytes() == watched.games.batch.legal_bits.tobytes()
+        assert watched.games.svg(0) == python_opponents.games.svg(0)

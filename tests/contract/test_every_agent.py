@@ -1,4 +1,4 @@
-"""Every agent plays every game, legally, and decides by what its player knows alone."""
+"""Every agent plays every game legally, and its decisions depend only on what its player knows."""
 
 from functools import partial
 
@@ -16,14 +16,15 @@ from artus_env.environments import GameVectorEnv
 from artus_env.testing.variants import variants_of
 from every_game import LARGEST, VARIANTS, largest, variants
 
-PLAYED = 8
-TO_SHARE = 1024
-"""Games whose work all loops share."""
-KEYS = seed_stream(5, PLAYED)
+NUM_GAMES = 8
+MANY_GAMES = 1024
+"""So many games that all loops share their work among threads."""
+KEYS = seed_stream(5, NUM_GAMES)
 
 
-def neural(name, variant):
-    """An agent of any opinions, of weights so coarse that no sum is rounded: it says the same in any company."""
+def neural_agent(name, variant):
+    """An agent with random weights, so coarse that no sum is rounded: its decisions don't depend on the other games in
+    a call."""
     import torch
 
     from artus_agents.network import Network, Shape
@@ -33,10 +34,12 @@ def neural(name, variant):
     torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
     definition = variant.definition
     torch.manual_seed(0)
-    made = Network(Shape.of(definition, definition.standard, (16,)), definition.observation_scale(definition.standard))
-    for parameter in made.parameters():
+    new_network = Network(
+        Shape.of(definition, definition.standard, (16,)), definition.observation_scale(definition.standard)
+    )
+    for parameter in new_network.parameters():
         parameter.data = (parameter + torch.randn(parameter.shape) / 10).mul(64).round() / 64
-    network = made.requires_grad_(False)
+    network = new_network.requires_grad_(False)
     if name == "ppo":
         return NeuralAgent(network)
     search = NeuralSearchAgent(network, 8)
@@ -48,27 +51,27 @@ AGENTS = {
     "greedy": lambda variant: find_agent("greedy"),
     "lookahead": lambda variant: find_agent("lookahead"),
     "ismcts": lambda variant: find_agent("ismcts:20"),
-    **{name: partial(neural, name) for name in ("ppo", "ppo-search", "ppo-endgame")},
+    **{name: partial(neural_agent, name) for name in ("ppo", "ppo-search", "ppo-endgame")},
 }
 agents = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS)
 
 
-def decide(agent, batch):
+def actions_of(agent, batch):
     return np.asarray(agent.act(View(batch, None, KEYS)))
 
 
-def somewhere(variant):
+def mid_game_batch(variant):
     """Games of different ages, none of them over."""
-    batch = variant.new_batch(PLAYED, autoreset=True, seed=3)
-    ages = np.random.default_rng(3).integers(0, 40, PLAYED)
-    for age in range(ages.max()):
-        going_on = np.flatnonzero(age < ages)
-        batch.step(batch.sample()[going_on], going_on)
+    batch = variant.new_batch(NUM_GAMES, autoreset=True, seed=3)
+    num_moves = np.random.default_rng(3).integers(0, 40, NUM_GAMES)
+    for move in range(num_moves.max()):
+        is_moving = np.flatnonzero(move < num_moves)
+        batch.step(batch.sample()[is_moving], is_moving)
     return batch
 
 
-class Asked:
-    """Plays like the agent of a name, but each decision is asked for: compiled loops don't know how it chooses."""
+class AskedAgent:
+    """Plays like the agent with a name, but without its `chooser`, so that each decision is a call of `act`."""
 
     def __init__(self, name):
         self.agent = find_agent(name)
@@ -95,7 +98,7 @@ def test_compiled_loops_play_whole_games_as_their_agents_would(threads, variant)
         ]
 
     actions, results = played(find_agent)
-    asked_actions, asked_results = played(Asked)
+    asked_actions, asked_results = played(AskedAgent)
     assert (actions == asked_actions).all()
     for result, asked in zip(results, asked_results, strict=True):
         assert (result == asked).all()
@@ -110,7 +113,7 @@ def test_compiled_loops_play_the_other_seats_as_their_agents_would(reward, varia
         options = {"rules": variant.rules, "num_players": variant.num_players, "game": variant.game}
         return GameVectorEnv(8, reward=reward, opponents=[make(name) for name in names], **options)
 
-    compiled, asked = seated(find_agent), seated(Asked)
+    compiled, asked = seated(find_agent), seated(AskedAgent)
     result, rng, ends, step = compiled.reset(seed=1), np.random.default_rng(0), 0, 0
     assert data_equivalence(result, asked.reset(seed=1), exact=True)
     while ends < 4:
@@ -136,36 +139,36 @@ def test_what_inherits_from_an_agent_may_choose_otherwise():
 @agents
 @variants
 def test_decisions_do_not_depend_on_what_is_hidden(make, variant):
-    agent, batch = make(variant), somewhere(variant)
-    decided = decide(agent, batch)
-    assert batch.mask[np.arange(PLAYED), decided].all()
+    agent, batch = make(variant), mid_game_batch(variant)
+    expected = actions_of(agent, batch)
+    assert batch.mask[np.arange(NUM_GAMES), expected].all()
     view = View(batch, None, KEYS)
     for truth in range(3):
-        batch.states[:] = view.redeal(seed_stream(truth, PLAYED))
+        batch.states[:] = view.redeal(seed_stream(truth, NUM_GAMES))
         batch.refresh()
-        assert (decide(agent, batch) == decided).all()
+        assert (actions_of(agent, batch) == expected).all()
 
 
 @agents
 @largest
 def test_decisions_do_not_depend_on_company(make, variant):
-    agent, batch = make(variant), somewhere(variant)
-    together = decide(agent, batch)
-    assert together.tolist() == [agent.act(View(batch, np.array([game]), KEYS))[0] for game in range(PLAYED)]
-    assert (decide(agent, batch) == together).all()
+    agent, batch = make(variant), mid_game_batch(variant)
+    actions_together = actions_of(agent, batch)
+    assert actions_together.tolist() == [agent.act(View(batch, np.array([game]), KEYS))[0] for game in range(NUM_GAMES)]
+    assert (actions_of(agent, batch) == actions_together).all()
 
 
 @agents
 def test_decisions_do_not_depend_on_threads(make, monkeypatch):
-    """Tests use one thread unless they ask for more. Loops that are shared are compiled apart: here for a small
-    game."""
+    """Tests use one thread unless they ask for more. Shared loops have to be compiled in addition, so this test uses a
+    small game."""
     variant = variants_of("magpies")[0]
-    agent, batch, keys = make(variant), variant.new_batch(TO_SHARE), seed_stream(5, TO_SHARE)
-    decided = []
+    agent, batch, keys = make(variant), variant.new_batch(MANY_GAMES), seed_stream(5, MANY_GAMES)
+    results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        decided.append(agent.act(View(batch, None, keys)).tolist())
-    assert decided[0] == decided[1]
+        results.append(agent.act(View(batch, None, keys)).tolist())
+    assert results[0] == results[1]
 
 
 @agents
@@ -183,12 +186,12 @@ def test_a_whole_game_is_played(make, variant):
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v.game == "magpies"][:2], ids=str)
 @pytest.mark.parametrize(("name", "lead"), [("lookahead", 0.04), ("ismcts:60", 0.15)])
 def test_searches_play_better_than_chance(name, lead, variant):
-    """Whoever looks far enough ahead bids the highest card; `lookahead` sees the end of a round
-    from its last bid alone."""
+    """An agent that looks far enough ahead bids the highest card; `lookahead` sees the end of a round only from the
+    last bid."""
     games, players = 300, variant.num_players
     batch = variant.new_batch(games)
     agent_of_seat = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
-    others = [find_agent("random")] * (players - 1)
-    played = play_games(batch, [find_agent(name), *others], agent_of_seat, seed_stream(1, games))
-    won = played.wins()[agent_of_seat == 0].mean()
-    assert won > 1 / players + lead, won
+    other_agents = [find_agent("random")] * (players - 1)
+    played = play_games(batch, [find_agent(name), *other_agents], agent_of_seat, seed_stream(1, games))
+    win_share = played.wins()[agent_of_seat == 0].mean()
+    assert win_share > 1 / players + lead, win_share

@@ -19,8 +19,8 @@ def digests_here():
 
 
 def test_compiled_rules_are_the_python_rules(digests_here):
-    elsewhere = json.loads(run_script("digests", NUMBA_DISABLE_JIT="0" if DISABLED else "1"))
-    assert elsewhere == digests_here
+    other_digests = json.loads(run_script("digests", NUMBA_DISABLE_JIT="0" if DISABLED else "1"))
+    assert other_digests == digests_here
 
 
 def test_threads_change_nothing(digests_here):
@@ -52,39 +52,39 @@ def test_a_game_is_a_batch_of_one(rules, num_players):
 @variants
 @pytest.mark.parametrize("components", [None, TINY_BOX], ids=["standard", "tiny box"])
 def test_seeds_name_the_current_deal(rules, num_players, components):
-    """Also of the deals that follow by themselves and after a reset."""
+    """Also for the deals of autoreset and after a reset."""
     batch = Batch(3, rules=rules, num_players=num_players, seed=4, components=components)
 
     def same_deal_as_a_game(i):
         game = Game(rules=rules, num_players=num_players, seed=batch.seeds[i], components=components)
         return game.state.tobytes() == batch.states[i].tobytes()
 
-    seen = {int(batch.seeds[0])}
+    seeds = {int(batch.seeds[0])}
     for _ in range(2):
         assert all(same_deal_as_a_game(i) for i in range(3))
         for _ in range(decisions(rules, num_players, components)):
             _, done = batch.step(batch.sample())
         assert done.all()
-        seen.add(int(batch.seeds[0]))
+        seeds.add(int(batch.seeds[0]))
     batch.reset()
     assert all(same_deal_as_a_game(i) for i in range(3))
-    assert int(batch.seeds[0]) not in seen
-    assert len(seen) == 3
+    assert int(batch.seeds[0]) not in seeds
+    assert len(seeds) == 3
 
 
 @pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 4)])
 def test_a_game_knows_nothing_of_its_neighbours(rules, num_players):
     """Game i is the same in a batch of 5 and of 40: its deals, choices, rewards, and the deals after its end."""
-    few = Batch(5, rules=rules, num_players=num_players, seed=8, threads=1)
-    many = Batch(40, rules=rules, num_players=num_players, seed=8, threads=2)
+    small_batch = Batch(5, rules=rules, num_players=num_players, seed=8, threads=1)
+    large_batch = Batch(40, rules=rules, num_players=num_players, seed=8, threads=2)
     for _ in range(decisions(rules, num_players) + 5):
-        actions = few.sample()
-        assert (actions == many.sample()[:5]).all()
-        few.step(actions)
-        many.step(many._actions)
+        actions = small_batch.sample()
+        assert (actions == large_batch.sample()[:5]).all()
+        small_batch.step(actions)
+        large_batch.step(large_batch._actions)
         for name in ARRAYS:
-            assert (getattr(few, name) == getattr(many, name)[:5]).all(), name
-    assert few.final_scores.any()
+            assert (getattr(small_batch, name) == getattr(large_batch, name)[:5]).all(), name
+    assert small_batch.final_scores.any()
 
 
 @pytest.mark.skipif(
@@ -92,7 +92,7 @@ def test_a_game_knows_nothing_of_its_neighbours(rules, num_players):
 )
 @pytest.mark.parametrize("threads", [2, 3, 5000])
 def test_shared_work_covers_every_game(threads):
-    """Batches so large that choosing is shared too; as many threads asked for as you like."""
+    """The batches are so large that choosing is shared as well; the number of threads may exceed that of games."""
     size = GAMES_TO_SHARE_CHOICES + 3
     alone = Batch(size, rules="advanced", num_players=3, threads=1)
     shared = Batch(size, rules="advanced", num_players=3, threads=threads)
@@ -106,6 +106,6 @@ def test_shared_work_covers_every_game(threads):
 
 
 def test_other_seeds_are_other_games():
-    one, other = (Batch(50, seed=seed) for seed in (0, 1))
-    assert len({*one.seeds.tolist(), *other.seeds.tolist()}) == 100
-    assert len({state.tobytes() for state in np.concatenate([one.states, other.states])}) == 100
+    first_batch, second_batch = (Batch(50, seed=seed) for seed in (0, 1))
+    assert len({*first_batch.seeds.tolist(), *second_batch.seeds.tolist()}) == 100
+    assert len({state.tobytes() for state in np.concatenate([first_batch.states, second_batch.states])}) == 100

@@ -1,4 +1,4 @@
-"""What every picture takes and refuses, and where a batch shows it."""
+"""Arguments that every picture accepts or refuses, and the pictures of a batch in a notebook."""
 
 import pytest
 
@@ -6,22 +6,22 @@ from artus_env.testing.variants import Variant, variants_of
 from every_game import GAMES
 from svgs import parsed, texts
 
-drawn = pytest.mark.parametrize(
+variants_with_pictures = pytest.mark.parametrize(
     "variant", [variants_of(game)[0] for game in GAMES if variants_of(game)[0].definition.picture], ids=str
 )
 
 
-@drawn
+@variants_with_pictures
 def test_names_and_notes_are_text(variant: Variant):
     names = ["<script>alert('x')</script>", 'tab\tand\x00\ud800 & "quotes"']
     svg = variant.new_game(4).svg(names=names, note="<b>")
     assert "<script" not in svg
-    found = texts(parsed(svg))
-    assert any(text.startswith("<script>") for text in found)
-    assert "<b>" in found
+    svg_texts = texts(parsed(svg))
+    assert any(text.startswith("<script>") for text in svg_texts)
+    assert "<b>" in svg_texts
 
 
-@drawn
+@variants_with_pictures
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -37,7 +37,7 @@ def test_wrong_arguments_are_named(variant: Variant, arguments: dict, message: s
         variant.new_game(0).svg(**arguments)
 
 
-@drawn
+@variants_with_pictures
 def test_a_batch_shows_pictures_in_a_notebook(variant: Variant):
     html = variant.new_batch(20)._repr_html_()
     assert html.count("<svg") == 12

@@ -1,4 +1,4 @@
-"""Records and positions of every game: they come back as they were, and what is wrong with one is named in one line."""
+"""Records and positions of every game: they are read as they were written, and faults are named in one line."""
 
 import json
 import pickle
@@ -16,7 +16,7 @@ from every_game import GAMES, games, variants
 from foreign import TEXTS, VALUES, is_short_line, places, refusal, replaced
 
 GOLDENS = Path(__file__).parent / "goldens"
-REPEATED = ("artus",)
+OTHER_GOLDENS = ("artus",)
 """Games with golden files of their own, in their own folders."""
 GOLDEN_LINES = [
     pytest.param(path.stem, line, id=f"{path.stem}-{number}")
@@ -25,7 +25,7 @@ GOLDEN_LINES = [
 ]
 
 
-def finished(variant, seed=1):
+def finished_game(variant, seed=1):
     (*_, game) = random_game(variant, seed)
     return game
 
@@ -34,7 +34,11 @@ def finished(variant, seed=1):
 def test_a_record_replays_with_a_definition_that_is_not_installed(game, monkeypatch):
     """A game's package may not be installed yet while somebody writes it. A record of another game is refused."""
     (variant, *_) = variants_of(game)
-    definition, line, other = variant.definition, finished(variant).record(), "hoard" if game != "hoard" else "magpies"
+    definition, line, other = (
+        variant.definition,
+        finished_game(variant).record(),
+        "hoard" if game != "hoard" else "magpies",
+    )
     with pytest.raises(RecordError, match=f"game is '{game}', but this is '{other}'"):
         Game.replay(line, game=other)
     with pytest.raises(ValueError, match="there is no game 'nothing'"):
@@ -59,10 +63,10 @@ def test_a_game_names_itself(game):
 def test_a_copy_of_a_batch_goes_on_alike(game):
     batch = variants_of(game)[0].new_batch(3)
     batch.step(batch.sample())
-    other = pickle.loads(pickle.dumps(batch))
-    for one in (batch, other):
-        one.step(one.sample())
-    assert other.states.tobytes() == batch.states.tobytes()
+    batch_copy = pickle.loads(pickle.dumps(batch))
+    for either_batch in (batch, batch_copy):
+        either_batch.step(either_batch.sample())
+    assert batch_copy.states.tobytes() == batch.states.tobytes()
 
 
 # --- golden games: recorded once, they must replay to the same end for ever -----------------------------------------
@@ -71,12 +75,12 @@ def test_a_copy_of_a_batch_goes_on_alike(game):
 def test_every_game_has_golden_records():
     """Every game of this package; other installed games may have golden records of their own elsewhere."""
     ours = {game for game in GAMES if find_game(game).verbs[0].__name__.startswith("artus_env.games.")}
-    assert {path.stem for path in GOLDENS.glob("*.jsonl")} | set(REPEATED) >= ours | {"magpies"}
+    assert {path.stem for path in GOLDENS.glob("*.jsonl")} | set(OTHER_GOLDENS) >= ours | {"magpies"}
 
 
 @pytest.mark.parametrize(("name", "line"), GOLDEN_LINES)
 def test_golden_games_replay(name, line):
-    """To the same position, and the seed still deals the same game."""
+    """They replay to the same position, and the seed still deals the same game."""
     golden = json.loads(line)
     record = json.dumps(golden["record"], separators=(",", ":"))
     game = Game.replay(record)
@@ -128,15 +132,15 @@ def read_position(variant):
     return variant.read
 
 
-def moments(variant):
+def two_positions(variant):
     """A position in the middle and the last one."""
     return positions(variant)[2].to_dict(), positions(variant)[-1].to_dict()
 
 
 @variants
 def test_a_value_of_another_type_is_refused_in_a_short_line(variant):
-    """In every place of a position. What is taken all the same is a position that comes back as it was."""
-    for position in moments(variant):
+    """In every place of a position. If the changed position is accepted, it stays the same when read and written."""
+    for position in two_positions(variant):
         paths = list(places(position))
         for path in paths[:: 1 + len(paths) // 40]:
             for value in VALUES[:: 1 + len(VALUES) // 12]:
@@ -152,7 +156,7 @@ def test_a_value_of_another_type_is_refused_in_a_short_line(variant):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_stands_in_a_record_is_a_fault_that_is_named_in_a_short_line(game):
-    line = finished(variants_of(game)[-1]).record()
+    line = finished_game(variants_of(game)[-1]).record()
     record = json.loads(line)
     paths = [[key] for key in record] + list(places(record))[:: 1 + len(list(places(record))) // 30]
     for path in paths:

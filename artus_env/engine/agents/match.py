@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from artus_env.engine.agents.view import FORFEIT, Agent, blamed, choose_actions
+from artus_env.engine.agents.view import FORFEIT, Agent, choose_actions, with_agent_name
 from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.choosers import NO_ACTION, chooser_of
 from artus_env.engine.play.game import IllegalMoveError
@@ -32,7 +32,8 @@ class Played:
     reasons: dict[int, str]
     """Reason of each resignation, by game."""
     actions: list[np.ndarray]
-    """Actions of each step: shape (N,), int16; `FORFEIT` from a resignation on and after the end of a game."""
+    """One array for each step, the actions of all games: shape (N,), int16; `FORFEIT` from a resignation on and after
+    the end of a game."""
 
     def wins(self) -> np.ndarray:
         """Each player's share of the win: shape (N, num_players), float64, rows sum to 1."""
@@ -41,34 +42,35 @@ class Played:
 
 def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
     """Outcomes for ranking: a player who resigned is last. Shapes (..., P) and (...) -> (..., P), float64."""
-    gave_up = np.arange(outcomes.shape[-1]) == forfeits[..., None]
-    return np.where(gave_up, -np.inf, outcomes.astype(np.float64))
+    has_resigned = np.arange(outcomes.shape[-1]) == forfeits[..., None]
+    return np.where(has_resigned, -np.inf, outcomes.astype(np.float64))
 
 
 def wins_of(outcomes: np.ndarray) -> np.ndarray:
     """Each player's share of the win, equal for joint winners. Shape (..., P) -> (..., P), float64, sums to 1."""
-    best = outcomes == outcomes.max(axis=-1, keepdims=True)
-    return best / best.sum(axis=-1, keepdims=True)
+    is_winner = outcomes == outcomes.max(axis=-1, keepdims=True)
+    return is_winner / is_winner.sum(axis=-1, keepdims=True)
 
 
 def seat_orders(players: int) -> np.ndarray:
     """Return orders of a line-up such that each agent sits directly behind each other agent equally often.
 
-    For up to four players these are all orders. With more players there are too many; these get P - 1 orders, twice as
-    many if P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), rotated
-    by one from order to order. The steps of the zigzag, 1, -2, 3, -4, ..., are all different if P is odd. If P is even,
-    only every second step occurs, twice; the reversed zigzag has the other steps.
+    For up to four players these are all orders. With P > 4 players these would be too many. There, each order is place
+    0 of the line-up, then the other P - 1 places, which form a circle, along a zigzag through that circle: 0, 1, -1, 2,
+    -2, ... Rotating the zigzag by one place at a time makes P - 1 orders. Its steps, 1, -2, 3, -4, ..., are all
+    different if P is odd. If P is even, only every second step occurs, twice; the reversed zigzag has the other steps,
+    and adds P - 1 orders.
 
     Returns:
         The seat of each place, 0 for the first place: shape (orders, players), int64. `fair_seats` adds the rotations.
     """
     if players <= MOST_TO_PERMUTE:
-        return np.array([(0, *rest) for rest in permutations(range(1, players))])
+        return np.array([(0, *seats) for seats in permutations(range(1, players))])
     circle = players - 1
     zigzag = np.array([step // 2 + 1 if step % 2 else -(step // 2) for step in range(circle)])
-    ways = (zigzag, -zigzag) if players % 2 == 0 else (zigzag,)
-    around = [(0, *((way + by) % circle + 1)) for way in ways for by in range(circle)]  # places, seat by seat
-    return np.argsort(around, axis=1)
+    zigzags = (zigzag, -zigzag) if players % 2 == 0 else (zigzag,)
+    place_of_seat = [(0, *((path + shift) % circle + 1)) for path in zigzags for shift in range(circle)]
+    return np.argsort(place_of_seat, axis=1)
 
 
 def fair_seats(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -120,34 +122,39 @@ def play_games(
     running = ~batch.over
     agent_of_seat[~running] = -1
     while running.any():
-        chosen = choose_actions(batch, agents, agent_of_seat, keys, names=names)
-        given_up = running & (chosen == FORFEIT)
-        forfeits[given_up] = batch.player[given_up]
-        for game in np.flatnonzero(given_up):
+        chosen_actions = choose_actions(batch, agents, agent_of_seat, keys, names=names)
+        has_resigned = running & (chosen_actions == FORFEIT)
+        forfeits[has_resigned] = batch.player[has_resigned]
+        for game in np.flatnonzero(has_resigned):
             agent = agents[agent_of_seat[game, batch.player[game]]]
             failures: dict[int, str] = getattr(agent, "failures", {})
             reasons[int(game)] = failures.get(int(batch.numbers[game]), getattr(agent, "failure", "gave up"))
-        agent_of_seat[given_up] = -1
-        running &= ~given_up
-        chosen[~running] = FORFEIT
-        actions.append(chosen.astype(np.int16))
+        agent_of_seat[has_resigned] = -1
+        running &= ~has_resigned
+        chosen_actions[~running] = FORFEIT
+        actions.append(chosen_actions.astype(np.int16))
         which = None if running.all() else np.flatnonzero(running)
         try:
-            batch.step(chosen if which is None else chosen[which], which)
+            batch.step(chosen_actions if which is None else chosen_actions[which], which)
         except IllegalMoveError as error:
-            raise blamed(error, batch, agents, agent_of_seat, names) from None
+            raise with_agent_name(error, batch, agents, agent_of_seat, names) from None
         running &= ~batch.over
         agent_of_seat[~running] = -1
     return Played(batch.scores.copy(), batch.outcomes, forfeits, reasons, actions)
 
 
 def _play_compiled(batch: Batch, choosers: np.ndarray, keys: np.ndarray) -> Played:
-    """`play_games` for agents that all choose in compiled code; `choosers` has shape (N, num_players), int64."""
+    """`play_games` for agents that all choose in compiled code.
+
+    Args:
+        batch, keys: As for `play_games`.
+        choosers: Chooser of each seat (see `chooser_of`): shape (N, num_players), int64.
+    """
     actions: list[np.ndarray] = []
-    played = DECISIONS_AT_ONCE
-    while played == DECISIONS_AT_ONCE:
+    decisions = DECISIONS_AT_ONCE
+    while decisions == DECISIONS_AT_ONCE:
         rows = np.empty((DECISIONS_AT_ONCE, len(batch)), np.int16)
         batch.play_out(choosers, keys, rows)
-        played = int((rows != NO_ACTION).any(axis=1).sum())
-        actions.extend(rows[:played])
+        decisions = int((rows != NO_ACTION).any(axis=1).sum())
+        actions.extend(rows[:decisions])
     return Played(batch.scores.copy(), batch.outcomes, np.full(len(batch), -1, np.int8), {}, actions)

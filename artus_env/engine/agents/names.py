@@ -29,16 +29,16 @@ def agent_names() -> list[str]:
 def split_name(agent: str) -> tuple[str, str]:
     """Split an agent's name into the name for `agent_factory` and the argument: the text after the colon, usually
     empty."""
-    in_file = file_and_name(agent)
-    if in_file is not None:
-        return in_file
+    file_parts = file_and_name(agent)
+    if file_parts is not None:
+        return file_parts
     name, _, argument = agent.partition(":")
     return name, argument
 
 
 def agent_factory(name: str) -> Callable[..., Any]:
-    """Return the object behind a name: usually called without arguments, or with the text after the colon, to make an
-    agent.
+    """Return the object that an entry point or a file has under a name. Usually it is a factory: called without
+    arguments, or with the text after the colon, it makes an agent.
 
     Raises:
         ValueError: If the name doesn't exist; the message suggests similar names and lists the installed ones.
@@ -67,9 +67,9 @@ def runs_program(name: str) -> bool:
     The user has to name such an agent; a name that was read from a file must not be trusted. A factory that runs its
     argument has an attribute `runs_program = True`. An unknown name starts nothing.
     """
-    kind, _ = split_name(name)
-    known = kind in agent_names() or file_and_name(kind) is not None
-    return known and getattr(agent_factory(kind), "runs_program", False) is True
+    base_name, _ = split_name(name)
+    exists = base_name in agent_names() or file_and_name(base_name) is not None
+    return exists and getattr(agent_factory(base_name), "runs_program", False) is True
 
 
 def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
@@ -77,16 +77,16 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
 
     Raises:
         ValueError: If the name doesn't exist (the message lists the installed ones), or doesn't accept the argument.
-        TypeError: If it is neither a name, an agent nor a callable.
+        TypeError: If the argument is neither a name, an agent nor a callable, or its name leads to something else.
     """
     if isinstance(agent, str):
         name, argument = split_name(agent)
-        made: Any = agent_factory(name)
-        if isinstance(made, AgentFile):
-            made, argument = made(argument), ""
-        if not _plays(made):
+        candidate: Any = agent_factory(name)
+        if isinstance(candidate, AgentFile):
+            candidate, argument = candidate(argument), ""
+        if not _is_agent(candidate):
             try:
-                made = made(argument) if argument else made()
+                candidate = candidate(argument) if argument else candidate()
             except TypeError as error:
                 raise ValueError(f"agent {shown(agent)} can't be made: {error}") from error
             except SystemExit as error:
@@ -94,38 +94,39 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
         elif argument:
             raise ValueError(f"agent {name!r} takes no argument, got {shown(argument)}")
     else:
-        made = agent
-    if not isinstance(made, type):
-        if isinstance(made, Agent):
-            return made
-        if callable(made):
-            return CallableAgent(made)
+        candidate = agent
+    if not isinstance(candidate, type):
+        if isinstance(candidate, Agent):
+            return candidate
+        if callable(candidate):
+            return CallableAgent(candidate)
     if isinstance(agent, str):
         raise TypeError(
-            f"agent {shown(agent)}: what it names gave {shown(made)}, which has no act(view) and is no function"
+            f"agent {shown(agent)}: this name leads to {shown(candidate)}, which has no act(view) and is no function"
         )
     raise TypeError(
-        f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(made)}"
+        f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(candidate)}"
     )
 
 
-def _plays(named: Any) -> bool:
-    """Whether an entry point is an agent rather than a factory: it has `act`, or requires two arguments."""
-    if isinstance(named, type):
+def _is_agent(entry_object: Any) -> bool:
+    """Whether the object of an entry point is an agent rather than a factory: it has `act`, or requires two
+    arguments."""
+    if isinstance(entry_object, type):
         return False
-    if isinstance(named, Agent):
+    if isinstance(entry_object, Agent):
         return True
     try:
-        takes = signature(named)
+        call_signature = signature(entry_object)
     except (TypeError, ValueError):  # not callable, or without a signature
         return False
-    return [_binds(takes, count) for count in range(3)] == [False, False, True]
+    return [_accepts(call_signature, count) for count in range(3)] == [False, False, True]
 
 
-def _binds(takes: Signature, count: int) -> bool:
-    """Whether it can be called with `count` arguments."""
+def _accepts(call_signature: Signature, count: int) -> bool:
+    """Whether a function with this signature can be called with `count` arguments."""
     try:
-        takes.bind(*[None] * count)
+        call_signature.bind(*[None] * count)
     except TypeError:
         return False
     return True

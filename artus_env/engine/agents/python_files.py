@@ -23,8 +23,8 @@ _NAME = re.compile(r"((?:[A-Za-z]:)?[^:]+\.py)(?::(\w*))?")
 
 
 def file_and_name(agent: str) -> tuple[str, str] | None:
-    """Split a name such as `my_agent.py:Cautious` into the file and the name in it, which may be missing: then it is
-    empty. None if it names no Python file."""
+    """Split a name such as `my_agent.py:Cautious` into the file and the name in it, empty if it is missing. None if the
+    text names no Python file."""
     match = _NAME.fullmatch(agent)
     return (match[1], match[2] or "") if match else None
 
@@ -41,7 +41,7 @@ class AgentFile:
         """Return the object with this name in the file.
 
         Raises:
-            ValueError: If there is no such file, it can't be run, or has no such name.
+            ValueError: If there is no such file, it can't be run, or nothing in it has this name.
         """
         module = _load(self.path)
         names = [known for known, value in vars(module).items() if _may_play(known, value, module)]
@@ -55,10 +55,11 @@ class AgentFile:
 
 
 def _load(path: str) -> ModuleType:
-    """Return the module in a file, run once per process; like a script, it can import the other modules of its folder.
+    """Run a Python file as a module, once per process, and return the module. Like a script, it can import the other
+    modules of its folder.
 
     Raises:
-        ValueError: If it can't be read or run; the message contains the line number.
+        ValueError: If the file can't be read or run; the message contains the line number.
     """
     file = Path(path).resolve()
     key = f"artus_agent_{hashlib.sha256(os.fsencode(file)).hexdigest()[:16]}"
@@ -77,14 +78,16 @@ def _load(path: str) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[key]
-        at = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-        line = error.lineno if isinstance(error, SyntaxError) else at[-1] if at else None
+        line_numbers = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)
+        ]
+        line = error.lineno if isinstance(error, SyntaxError) else line_numbers[-1] if line_numbers else None
         raise ValueError(f"{path}{f', line {line}' if line else ''}: {type(error).__name__}: {error}") from error
     return module
 
 
 def _may_play(name: str, value: Any, module: ModuleType) -> bool:
-    """Whether a name of a module may be meant as an agent: it is public, belongs to the module, and can be called or
-    has `act`."""
-    of = getattr(value, "__module__", None) or type(value).__module__
-    return not name.startswith("_") and of == module.__name__ and (callable(value) or hasattr(value, "act"))
+    """Whether a name in a module may be meant as an agent: it is public, and its value was defined in that module and
+    can be called or has `act`."""
+    module_name = getattr(value, "__module__", None) or type(value).__module__
+    return not name.startswith("_") and module_name == module.__name__ and (callable(value) or hasattr(value, "act"))

@@ -99,9 +99,8 @@ class View:
     @cached_property
     def _states(self) -> np.ndarray:
         states = self._batch.states
-        return (
-            states if isinstance(self._which, slice) else states.take(self._which)
-        )  # indexing would take ten times as long
+        # `take`, because indexing would take ten times as long.
+        return states if isinstance(self._which, slice) else states.take(self._which)
 
     def known(self) -> np.ndarray:
         """Knowledge of the players to move, as states without hidden parts: shape (n,), the state dtype.
@@ -170,9 +169,9 @@ class CallableAgent:
 
 
 def type_name(agent: Any) -> str:
-    """Name of an agent without a given name: the name of its function or class."""
-    made_of = agent.function if isinstance(agent, CallableAgent) else agent
-    return str(getattr(made_of, "__name__", type(made_of).__name__))
+    """Name of an agent for which the caller gave none: the name of its function or class."""
+    named_object = agent.function if isinstance(agent, CallableAgent) else agent
+    return str(getattr(named_object, "__name__", type(named_object).__name__))
 
 
 def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None) -> str:
@@ -180,19 +179,23 @@ def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None
     return f"agent {index} of the line-up ({names[index] if names else type_name(agents[index])})"
 
 
-def blamed(
+def with_agent_name(
     error: IllegalMoveError,
     batch: Batch,
     agents: Sequence[Agent],
     agent_of_seat: np.ndarray,
     names: Sequence[str] | None,
 ) -> IllegalMoveError:
-    """Return the error of `Batch.step` about an action from `choose_actions`, with the agent that chose it added
-    (arguments as there)."""
+    """Return a copy of an error whose message names the agent that chose the illegal action.
+
+    Args:
+        error: From `Batch.step`, about an action that `choose_actions` returned.
+        batch, agents, agent_of_seat, names: The arguments of that call of `choose_actions`.
+    """
     index = int(agent_of_seat[error.game, batch.player[error.game]])
-    named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
-    named.action, named.legal, named.game = error.action, error.legal, error.game
-    return named
+    error_with_agent = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
+    error_with_agent.action, error_with_agent.legal, error_with_agent.game = error.action, error.legal, error.game
+    return error_with_agent
 
 
 def choose_actions(
@@ -206,7 +209,7 @@ def choose_actions(
     """Choose one action for each game, by the agent that is to move there.
 
     Args:
-        batch: The games; those in question aren't over.
+        batch: The games; the games that get an action must not be over.
         agents: The agents.
         agent_of_seat: Agent of each seat: shape (N, num_players), indices into `agents`; -1: no agent, action 0.
         keys: A key for each game's decisions, shape (N,), uint64; changed in place.
@@ -214,26 +217,26 @@ def choose_actions(
         names: Names of the agents in messages; None: the names of their types.
 
     Returns:
-        shape (N,) or (n,), int64.
+        The actions: shape (N,), or (n,) with `which`, int64.
 
     Raises:
         AgentError: If an agent returns no array of that shape, or tries to exit Python.
     """
     games = np.arange(len(batch)) if which is None else which
-    movers = agent_of_seat[games, batch.player[games]]
+    agent_to_move = agent_of_seat[games, batch.player[games]]
     actions = np.zeros(len(games), np.int64)
-    bits = np.zeros(len(batch), np.uint64)
-    bits[games] = key_bits(keys[games])
+    decision_bits = np.zeros(len(batch), np.uint64)
+    decision_bits[games] = key_bits(keys[games])
     for index, agent in enumerate(agents):
-        asked = np.flatnonzero(movers == index)
-        if len(asked):
-            everybody = which is None and len(asked) == len(batch)
+        positions = np.flatnonzero(agent_to_move == index)
+        if len(positions):
+            all_games = which is None and len(positions) == len(batch)
             try:
-                chosen = agent.act(View(batch, None if everybody else games[asked], bits))
+                answer = agent.act(View(batch, None if all_games else games[positions], decision_bits))
             except SystemExit as error:
                 raise AgentError(f"{agent_title(index, agents, names)}: SystemExit: {error}") from error
             try:
-                actions[asked] = action_numbers(chosen, len(asked))
+                actions[positions] = action_numbers(answer, len(positions))
             except (TypeError, ValueError) as error:
                 raise AgentError(f"{agent_title(index, agents, names)}: {error}") from None
     keys[games] = following_keys(keys[games])

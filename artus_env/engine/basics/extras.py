@@ -14,24 +14,24 @@ def how_to_install(module: str, distribution: str = DISTRIBUTION, preferred: str
     """Return the command that installs a missing module.
 
     Args:
-        module: Its full name; the part before the first dot is taken as the name of its package.
+        module: Full name of the module; the part before the first dot is taken as the name of its package.
         distribution: The distribution whose extras are searched.
-        preferred: The extra to name if it contains the package; otherwise the smallest extra that does.
+        preferred: The extra to name if it contains the package; otherwise the smallest extra that contains it.
 
     Returns:
         The command, or None if no extra contains the package.
     """
     package = _plain(module.partition(".")[0])
     extras = packages(distribution)
-    having = [extra for extra in extras if package in extras[extra]]
-    if not having:
+    suitable = [extra for extra in extras if package in extras[extra]]
+    if not suitable:
         return None
-    extra = preferred if preferred in having else min(having, key=lambda extra: len(extras[extra]))
+    extra = preferred if preferred in suitable else min(suitable, key=lambda extra: len(extras[extra]))
     return f'pip install "{distribution}[{extra}]"'
 
 
 def packages(distribution: str = DISTRIBUTION) -> dict[str, set[str]]:
-    """Packages of each extra."""
+    """Names of the packages in each extra, by the extra's name."""
     try:
         lines = requires(distribution) or []
     except PackageNotFoundError:  # not installed: run from the sources

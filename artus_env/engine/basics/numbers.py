@@ -18,13 +18,13 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def are_whole(given: Any) -> bool:
+def are_whole(values: Any) -> bool:
     """Whether an array of any library, a list or a single number contains only whole numbers."""
-    if np.asarray(given).dtype.kind not in "iu":
+    if np.asarray(values).dtype.kind not in "iu":
         return False
     # In a list that also contains numbers, NumPy converts booleans to numbers.
-    return hasattr(given, "__array__") or not any(
-        isinstance(value, (bool, np.bool_)) for value in np.asarray(given, object).flat
+    return hasattr(values, "__array__") or not any(
+        isinstance(value, (bool, np.bool_)) for value in np.asarray(values, object).flat
     )
 
 

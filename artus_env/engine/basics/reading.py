@@ -23,10 +23,10 @@ def decode(content: str | bytes, wanted: type[T]) -> T:
 
     Args:
         content: The JSON text; a byte order mark at the beginning, as written by Windows editors and .NET, is skipped.
-        wanted: The type; keys that a dataclass doesn't have are ignored.
+        wanted: That type; keys of the JSON that a dataclass doesn't have are ignored.
 
     Raises:
-        ValueError: If it isn't JSON or is of another type; the message names the error and its place.
+        ValueError: If the content isn't JSON or is of another type; the message names the error and its place.
     """
     content = content.removeprefix("\ufeff") if isinstance(content, str) else content.removeprefix(BOM_UTF8)
     try:

@@ -15,7 +15,7 @@ except ImportError:  # Windows: processes can't lock each other out
     fcntl = None  # type: ignore[assignment]
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""Errors of file systems without locks, such as some network ones; processes can't lock each other out there either."""
+"""Errors of file systems without locks, such as some network ones: processes can't lock each other out there."""
 UNFINISHED = ".unfinished"
 LOCK = "lock"
 
@@ -88,12 +88,12 @@ def _unfinished(path: Path) -> Iterator[Path]:
 def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None]:
     """Keep all other processes that use this function out of a folder.
 
-    Unfinished files of killed processes there are removed: no other process can be writing. On Windows, and on file
-    systems without locks, other processes aren't kept out and nothing is removed.
+    Unfinished files that killed processes left in it are removed: no other process can be writing there. On Windows,
+    and on file systems without locks, other processes aren't kept out and nothing is removed.
 
     Args:
         folder: Created if it is missing.
-        what: The activity there, for the message: "playing this tournament".
+        what: The activity in the folder, for the message: "playing this tournament".
         lock: The file to lock, instead of one in the folder; must lie outside the folder if the folder may be moved.
 
     Raises:
@@ -106,8 +106,8 @@ def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None
             locked = _lock(file)
         except BlockingIOError:
             raise ValueError(f"{folder}: another process is {what}") from None
-        for left in folder.glob(f".*{UNFINISHED}") if locked else ():
-            left.unlink(missing_ok=True)
+        for leftover in folder.glob(f".*{UNFINISHED}") if locked else ():
+            leftover.unlink(missing_ok=True)
         yield
 
 

@@ -25,21 +25,21 @@ def borrow(array: Borrowed) -> Borrowed:
 
 
 def first_words(words: np.ndarray, count: int) -> np.ndarray:
-    """Return the first `count` words of a set. If `count` is a literal, compiled code knows their number and needs no
-    loop."""
+    """Return the first `count` words of a set. If `count` is a literal, the compiler knows the number of words and can
+    unroll loops over them."""
     return words[:count]
 
 
 def whole_numbers(count: int) -> np.ndarray:
-    """Array of `count` whole numbers, a literal: shape (count,), int64.
+    """Array of whole numbers: shape (count,), int64. In compiled code `count` must be a literal.
 
-    Its initial content is undefined, and it ends with the function that makes it: never return or keep it.
+    Its initial content is undefined, and its memory ends with the function that makes it: never return or keep it.
     """
     return np.empty(count, np.int64)
 
 
 def real_numbers(count: int) -> np.ndarray:
-    """Array of `count` numbers, a literal: shape (count,), float64. See `whole_numbers`."""
+    """Array of real numbers: shape (count,), float64. Otherwise like `whole_numbers`."""
     return np.empty(count, np.float64)
 
 
@@ -50,7 +50,8 @@ def _pointer(array: np.ndarray, address: int) -> Any:
     raise NotImplementedError  # plain Python runs the functions above
 
 
-def _room(count: int, array: Any) -> Any:
+def _room(count: int, dtype: Any) -> Any:
+    """Return a pointer to uninitialized memory for `count` numbers of a data type."""
     raise NotImplementedError
 
 
@@ -68,18 +69,20 @@ def _typing_of_room(count: Any, dtype: Any) -> Any:
 
 def _make_room(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Allocate the array in the stack frame of the calling function."""
-    kind = context.get_value_type(signature.return_type)
+    pointer_type = context.get_value_type(signature.return_type)
     with builder.goto_entry_block():
-        return builder.bitcast(builder.alloca(ir.ArrayType(kind.pointee, signature.args[0].literal_value)), kind)
+        return builder.bitcast(
+            builder.alloca(ir.ArrayType(pointer_type.pointee, signature.args[0].literal_value)), pointer_type
+        )
 
 
-def _choose_borrow(kind: Any) -> Any:
-    if isinstance(kind, types.Array) and kind.layout == "C":
+def _choose_borrow(array_type: Any) -> Any:
+    if isinstance(array_type, types.Array) and array_type.layout == "C":
         return lambda array: carray(_pointer(array, array.ctypes.data), array.shape)
-    if isinstance(kind, types.BaseNamedTuple):
-        named: Any = kind.instance_class  # type: ignore[attr-defined]
-        return lambda array: named(*_borrow_each(array))
-    return (lambda array: _borrow_each(array)) if isinstance(kind, types.BaseTuple) else lambda array: array
+    if isinstance(array_type, types.BaseNamedTuple):
+        tuple_class: Any = array_type.instance_class  # type: ignore[attr-defined]
+        return lambda array: tuple_class(*_borrow_each(array))
+    return (lambda array: _borrow_each(array)) if isinstance(array_type, types.BaseTuple) else lambda array: array
 
 
 def _choose_first_words(words: Any, count: Any) -> Any:
@@ -92,8 +95,8 @@ def _borrow_each(parts: Any) -> Any:
     raise NotImplementedError
 
 
-def _choose_borrow_each(kind: Any) -> Any:
-    return (lambda parts: (borrow(parts[0]), *_borrow_each(parts[1:]))) if len(kind) else lambda parts: ()
+def _choose_borrow_each(tuple_type: Any) -> Any:
+    return (lambda parts: (borrow(parts[0]), *_borrow_each(parts[1:]))) if len(tuple_type) else lambda parts: ()
 
 
 if not DISABLED:

@@ -1,4 +1,4 @@
-"""Optional: compile rules in about 67 % of the time, to code about 10 % faster, by means of private names of Numba.
+"""Optional use of private names of Numba: rules compile in about 67 % of the time, to code that is about 10 % faster.
 
 Importing this module fails if it wasn't tested with the installed version of Numba, or if one of the names is missing:
 `jit` then uses plain Numba, which is slower and gives the same results. docs/compiling.md explains the purpose and the
@@ -26,7 +26,7 @@ from numba.core.serialize import dumps
 
 from artus_env.engine.compiling import cache
 
-TRIED = ((0, 66), (0, 67), (0, 68))
+TESTED_VERSIONS = ((0, 66), (0, 67), (0, 68))
 """Versions of Numba with which the tests of the engine pass."""
 NAMES = (
     "CompileResult._rebuild", "CompileResult._reduce", "JITCodeLibrary._finalize_dynamic_globals",
@@ -36,7 +36,7 @@ NAMES = (
 )  # fmt: skip
 """Names checked here; those in `IMPORTED` are checked by the imports above."""
 IMPORTED = ("Compiler", "CompileResult", "JITCodeLibrary", "NullCache", "dumps")
-if numba.version_info.short not in TRIED:
+if numba.version_info.short not in TESTED_VERSIONS:
     raise ImportError(f"Numba {numba.__version__} hasn't been tried")
 for _name in NAMES:
     _owner, _, _attribute = _name.partition(".")
@@ -143,20 +143,20 @@ class _Rebuilding:
 
 
 def compile_function(
-    function: Callable[..., Any], options: dict[str, Any], folder: Callable[[Any], Path | None],
-    values: Callable[[Any], str],
+    function: Callable[..., Any], options: dict[str, Any], folder_for: Callable[[Any], Path | None],
+    values_hash_for: Callable[[Any], str],
 ) -> Any:  # fmt: skip
     """Compile a function to machine code for Python and to bitcode for compiled callers.
 
     Args:
         options: For `numba.njit`.
-        folder, values: Functions of a signature, see `KeptCode`.
+        folder_for, values_hash_for: See `KeptCode`.
     """
     loop: Any = numba.njit(pipeline_class=LoopCompiler, **options)(function)
     callee: Any = numba.njit(pipeline_class=CalleeCompiler, **options)(function)
     if Path(function.__code__.co_filename).exists():  # code typed in at a prompt has no file
-        loop._cache = KeptCode(function, "loop", folder, values, CompileResult._rebuild)
-        callee._cache = KeptCode(function, "callee", folder, values, _rebuild_callee)
+        loop._cache = KeptCode(function, "loop", folder_for, values_hash_for, CompileResult._rebuild)
+        callee._cache = KeptCode(function, "callee", folder_for, values_hash_for, _rebuild_callee)
     # Compiled callers find `loop` in the module and use these two attributes.
     loop.get_call_template, loop.get_overload = callee.get_call_template, callee.get_overload
     return loop
@@ -171,22 +171,22 @@ class KeptCode(NullCache):
     Args:
         function: The plain function; its source is a file.
         kind: "loop" or "callee".
-        folder: Folder of the files for a signature; None: they aren't kept. The folder changes with the code that is
+        folder_for: signature -> folder of its files; None: they aren't kept. The folder changes with the code that is
             compiled into the function; it may vanish at any time.
-        values: Hash of the values that are compiled into the function for a signature.
-        rebuild: Function that makes a result from the output of its `_reduce`.
+        values_hash_for: signature -> hash of the values that are compiled into the function for this signature.
+        rebuild: (target context, *output of `_reduce`) -> `CompileResult`.
     """
 
     def __init__(
-        self, function: Callable[..., Any], kind: str, folder: Callable[[Any], Path | None],
-        values: Callable[[Any], str], rebuild: Callable[..., CompileResult],
+        self, function: Callable[..., Any], kind: str, folder_for: Callable[[Any], Path | None],
+        values_hash_for: Callable[[Any], str], rebuild: Callable[..., CompileResult],
     ) -> None:  # fmt: skip
         self._name = f"{function.__module__}.{function.__qualname__}"
-        self._kind, self._folder, self._values, self._rebuild = kind, folder, values, rebuild
+        self._kind, self._folder_for, self._values_hash_for, self._rebuild = kind, folder_for, values_hash_for, rebuild
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Return the code for some types; None if it is missing or damaged."""
-        folder = self._folder(sig)
+        """Return the code for these argument types; None if it is missing or damaged."""
+        folder = self._folder_for(sig)
         data = folder and cache.read(folder, self._name, self._key(sig, target_context.codegen()))
         if not data:
             return None
@@ -197,10 +197,10 @@ class KeptCode(NullCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save the code for some types: a `CompileResult`."""
-        folder = self._folder(sig)
+        """Save the code for these argument types: a `CompileResult`."""
+        folder = self._folder_for(sig)
         if folder and not data.library.has_dynamic_globals:  # dynamic globals are addresses of this process
             cache.write(folder, self._name, self._key(sig, data.codegen), dumps(data._reduce()))
 
     def _key(self, sig: Any, codegen: Any) -> str:
-        return repr((self._kind, sig, codegen.magic_tuple(), self._values(sig)))
+        return repr((self._kind, sig, codegen.magic_tuple(), self._values_hash_for(sig)))

@@ -48,9 +48,9 @@ def cache_root() -> Path:
 
 def numba_variables() -> list[str]:
     """Environment variables `NUMBA_*` that affect generated code."""
-    elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # they don't affect generated code
+    ignored = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # they don't affect generated code
     return sorted(
-        f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_") and name not in elsewhere
+        f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_") and name not in ignored
     )
 
 
@@ -84,9 +84,9 @@ def read(folder: Path, name: str, key: str) -> bytes | None:
     except OSError:
         return None
     checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
-    head = key.encode()
-    sound = hashlib.sha256(data).digest() == checksum and data.startswith(head)
-    return data[len(head) :] if sound else None
+    key_bytes = key.encode()
+    is_intact = hashlib.sha256(data).digest() == checksum and data.startswith(key_bytes)
+    return data[len(key_bytes) :] if is_intact else None
 
 
 def write(folder: Path, name: str, key: str, data: bytes) -> None:
@@ -99,8 +99,8 @@ def write(folder: Path, name: str, key: str, data: bytes) -> None:
 
 
 def _path(folder: Path, name: str, key: str) -> Path:
-    plain = re.sub(r"[^\w.]", "_", name)[-100:]
-    return folder / f"{plain}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
+    plain_name = re.sub(r"[^\w.]", "_", name)[-100:]
+    return folder / f"{plain_name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
 
 
 def warn_not_kept(folder: Path | str, error: Exception) -> None:
@@ -130,9 +130,9 @@ def tidy(folder: Path) -> None:
     """
     long_ago = time.time() - RECENT
     with suppress(OSError):
-        for left in folder.glob(f".*{UNFINISHED}"):
-            if left.stat().st_mtime < long_ago:
-                left.unlink()
+        for leftover in folder.glob(f".*{UNFINISHED}"):
+            if leftover.stat().st_mtime < long_ago:
+                leftover.unlink()
     with suppress(OSError):
         folders = [path for path in folder.parent.iterdir() if FOLDER_NAME.fullmatch(path.name) and path.is_dir()]
         last_use = {path: path.stat().st_mtime for path in folders}

@@ -1,7 +1,8 @@
-"""Verbs: functions that all games have under the same name, each with its own, chosen by the type of the game's tables.
+"""Verbs: functions that all games have under the same names. The type of the tables determines the game whose function
+is called.
 
 Compiled code selects the game's function at compile time, so that a verb costs the same as a direct call; plain Python
-looks it up. Functions as arguments would do the same, but code compiled with them is never saved on disk.
+looks it up. Passing the functions as arguments would work, too, but Numba never saves code that was compiled so.
 """
 
 from __future__ import annotations
@@ -18,28 +19,28 @@ from artus_env.engine.compiling.tables import CompiledGame, register_tables
 Verb = Callable[..., Any]
 
 DEFAULTS: dict[str, Verb | None] = {}
-"""Functions for games without their own, by name; None: every game must have it."""
+"""Default of each verb, by its name, for games without a function of that name; None: every game must have one."""
 _games: dict[np.dtype, dict[str, Verb]] = {}
 
 
-def register(game: str, tables: np.dtype, found: dict[str, Verb]) -> None:
+def register(game: str, tables: np.dtype, functions: dict[str, Verb]) -> None:
     """Register a game's verbs.
 
     Args:
-        game: Its name.
+        game: Name of the game.
         tables: The type of its tables, different from all other games'.
-        found: All verbs, by name.
+        functions: The game's functions for all verbs, by the verb's name.
 
     Raises:
         ValueError: If another game with other verbs has tables of this type.
     """
-    register_tables(tables, CompiledGame(game, tuple(found.values())))
-    _games[tables] = found
+    register_tables(tables, CompiledGame(game, tuple(functions.values())))
+    _games[tables] = functions
 
 
 def verbs_among(sources: Iterable[Any]) -> dict[str, Verb | None]:
-    """Return all verbs by name: the first function of that name in some modules or objects, else the default; None:
-    neither."""
+    """Return a function for each verb, by its name: the first one of that name in some modules or objects, else the
+    default; None: there is neither."""
     return {
         name: next((getattr(source, name) for source in sources if hasattr(source, name)), default)
         for name, default in DEFAULTS.items()
@@ -51,10 +52,10 @@ def functions_of(tables: np.dtype) -> tuple[Verb, ...]:
     return tuple(_games[tables].values())
 
 
-def as_python(verb: Verb, t: Any, *rest: Any) -> Any:
+def as_python(verb: Verb, t: Any, *arguments: Any) -> Any:
     """Return the value of a verb, run as plain Python so that nothing is compiled for it."""
-    function = _of(t.dtype, verb.__name__)
-    return getattr(function, "py_func", function)(t, *rest)
+    function = _verb_of(t.dtype, verb.__name__)
+    return getattr(function, "py_func", function)(t, *arguments)
 
 
 def verb(required: bool) -> Callable[[Verb], Verb]:
@@ -70,12 +71,12 @@ def verb(required: bool) -> Callable[[Verb], Verb]:
         DEFAULTS[name] = None if required else jit(function)
 
         @wraps(function)
-        def generic(t: Any, *rest: Any) -> Any:
-            return _of(t.dtype, name)(t, *rest)
+        def generic(t: Any, *arguments: Any) -> Any:
+            return _verb_of(t.dtype, name)(t, *arguments)
 
-        def choose(t: Any, *rest: Any) -> Verb:
-            chosen = _of(t.dtype, name)
-            return lambda t, *rest: chosen(t, *rest)
+        def choose(t: Any, *arguments: Any) -> Verb:
+            game_verb = _verb_of(t.dtype, name)
+            return lambda t, *arguments: game_verb(t, *arguments)
 
         chosen_by_types(generic, choose)
         return generic
@@ -83,7 +84,7 @@ def verb(required: bool) -> Callable[[Verb], Verb]:
     return make
 
 
-def _of(tables: np.dtype, name: str) -> Verb:
+def _verb_of(tables: np.dtype, name: str) -> Verb:
     verbs = _games.get(tables)
     if verbs is None:
         raise TypeError(f"{name}: no game has tables of type {tables}; a game's tables come from its definition")

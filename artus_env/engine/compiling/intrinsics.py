@@ -22,15 +22,16 @@ _TRUE = ir.IntType(1)(1)
 
 
 def compiled_as(signature: Any, build: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Compile a Python function as the code that `build(builder, *arguments)` makes; it returns the value.
+    """Compile a Python function to given LLVM code.
 
     Args:
-        signature: Numba's, with at most three whole numbers; arguments are converted to them.
+        signature: Numba signature with at most three whole numbers; arguments are converted to these types.
+        build: (LLVM builder, *argument values) -> LLVM value that the function returns.
     """
 
     def make(function: Function) -> Function:
-        takes = (lambda: signature, lambda a: signature, lambda a, b: signature, lambda a, b, c: signature)
-        type_callable(function)(lambda context: takes[len(signature.args)])
+        typings = (lambda: signature, lambda a: signature, lambda a, b: signature, lambda a, b, c: signature)
+        type_callable(function)(lambda context: typings[len(signature.args)])
         lower_builtin(function, *signature.args)(lambda context, builder, _, values: build(builder, *values))
         return function
 
@@ -64,17 +65,17 @@ def nth_bit(word: int, nth: int) -> int:
     By binary search without branches: processors would mispredict most branches of a loop that drops the lowest bit
     `nth` times.
     """
-    at = np.uint64(0)
+    index = np.uint64(0)
     for step in range(6):
         width = np.uint64(32 >> step)
-        count = popcount(word >> at & (np.uint64(1) << width) - np.uint64(1))
-        behind = nth >= count
-        nth -= count if behind else 0
-        at += width if behind else np.uint64(0)
-    return int(at)
+        count = popcount(word >> index & (np.uint64(1) << width) - np.uint64(1))
+        is_above = nth >= count
+        nth -= count if is_above else 0
+        index += width if is_above else np.uint64(0)
+    return int(index)
 
 
-def _scatters_bits() -> bool:
+def _has_fast_scatter() -> bool:
     """Whether the target processor has a fast instruction for scattering bits to the set bits of a word."""
     if config.CPU_NAME or config.CPU_FEATURES is not None:  # the user has chosen another target than this machine
         return False
@@ -82,13 +83,13 @@ def _scatters_bits() -> bool:
     return bool(llvm.get_host_cpu_features().get("bmi2")) and llvm.get_host_cpu_name() not in slow
 
 
-def _scattered(builder: Any, word: Any, nth: Any) -> Any:
+def _nth_bit_by_scatter(builder: Any, word: Any, nth: Any) -> Any:
     pdep = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", fnty=ir.FunctionType(WORD, [WORD, WORD]))
     return builder.cttz(builder.call(pdep, [builder.shl(WORD(1), nth), word]), _TRUE)
 
 
-if not DISABLED and _scatters_bits():
-    compiled_as(types.int64(types.uint64, types.int64), _scattered)(nth_bit)
+if not DISABLED and _has_fast_scatter():
+    compiled_as(types.int64(types.uint64, types.int64), _nth_bit_by_scatter)(nth_bit)
 else:
     nth_bit = jit(nth_bit)
 
@@ -126,7 +127,7 @@ def packed_bytes(values: np.ndarray) -> int:
     return int.from_bytes(np.asarray(values, np.int8)[:8].tobytes(), "little")
 
 
-def _storing(function: Any, make: Callable[..., Any]) -> None:
+def _compile_store(function: Any, make: Callable[..., Any]) -> None:
     """Compile a function `(bits, out, start)` to a store of the vector of bytes that `make(builder, bits)` makes."""
 
     def build(builder: Any, bits: Any, address: Any) -> Any:
@@ -144,7 +145,7 @@ def _storing(function: Any, make: Callable[..., Any]) -> None:
     chosen_by_types(function, lambda bits, out, start: at_address if out.layout == "C" else None)
 
 
-def _flags(order: list[int]) -> Any:
+def _bits_as_bytes(order: list[int]) -> Any:
     """Bits as a vector of booleans, widened to bytes, in the given order: about four instructions."""
     lanes = len(order)
 
@@ -166,11 +167,11 @@ def _nibbles(builder: Any, digits: Any) -> Any:
     return builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(ir.IntType(32), 16), order))
 
 
-_storing(write_32_bits, _flags(list(range(32))))
-_storing(write_64_bits, _flags(list(range(64))))
-_storing(write_32_bits_reversed, _flags(list(range(31, -1, -1))))
-_storing(write_nibbles, _nibbles)
-_storing(write_bytes, lambda builder, word: builder.bitcast(word, ir.VectorType(BYTE, 8)))
+_compile_store(write_32_bits, _bits_as_bytes(list(range(32))))
+_compile_store(write_64_bits, _bits_as_bytes(list(range(64))))
+_compile_store(write_32_bits_reversed, _bits_as_bytes(list(range(31, -1, -1))))
+_compile_store(write_nibbles, _nibbles)
+_compile_store(write_bytes, lambda builder, word: builder.bitcast(word, ir.VectorType(BYTE, 8)))
 
 
 @compiled_as(
@@ -232,9 +233,9 @@ _PAUSES = dict.fromkeys(("x86_64", "amd64"), "llvm.x86.sse2.pause") | dict.fromk
 def _pause(builder: Any) -> Any:
     name = _PAUSES.get(platform.machine().lower())
     if name:
-        numbers = [ir.IntType(32)(1)] if "hint" in name else []  # "yield", as aarch64 calls it
-        kind = ir.FunctionType(ir.VoidType(), [number.type for number in numbers])
-        builder.call(builder.module.declare_intrinsic(name, fnty=kind), numbers)
+        operands = [ir.IntType(32)(1)] if "hint" in name else []  # "yield", as aarch64 calls it
+        function_type = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
+        builder.call(builder.module.declare_intrinsic(name, fnty=function_type), operands)
     return WORD(0)
 
 

@@ -49,7 +49,7 @@ def _bitcode() -> Any:
 
 
 bitcode = _bitcode()
-"""The module, or None: plain Numba compiles."""
+"""The module `bitcode`; None: plain Numba compiles."""
 
 
 def jit(function: Function, **options: Any) -> Function:
@@ -62,8 +62,8 @@ def jit(function: Function, **options: Any) -> Function:
     if DISABLED:
         return function
     if bitcode:
-        folder, values = partial(_folder_of, function), partial(_values_for, function)
-        compiled = bitcode.compile_function(function, OPTIONS | options, folder, values)
+        folder_for, values_hash_for = partial(_folder_for, function), partial(_values_hash_for, function)
+        compiled = bitcode.compile_function(function, OPTIONS | options, folder_for, values_hash_for)
     else:
         compiled = numba.njit(**OPTIONS, **options)(function)
     compiled.compile = partial(_compile, compiled.compile)
@@ -71,8 +71,8 @@ def jit(function: Function, **options: Any) -> Function:
 
 
 def jit_inlined(function: Function) -> Function:
-    """Like `jit`, for a long function in its only caller's loop; the compiler inlines short ones by itself. Calls with
-    records and arrays are expensive: a game became 17 % faster without the calls of one such function."""
+    """Like `jit`, for a long function that only one loop calls; the compiler inlines short functions by itself. Calls
+    with records and arrays are expensive: a game became 17 % faster without the calls of one such function."""
     return jit(function, forceinline=True)
 
 
@@ -86,7 +86,8 @@ def chosen_by_types(function: Callable[..., Any], choose: Callable[..., Any]) ->
     """Replace a Python function in compiled code by the function that `choose` returns.
 
     Args:
-        choose: Takes the Numba types of the arguments and returns a plain function of them; None: they don't fit.
+        choose: Numba types of the arguments -> plain Python function to compile for arguments of these types; None: the
+            function doesn't accept these types.
     """
     if not DISABLED:
         options: Any = OPTIONS | {"forceinline": True} | ({"pipeline_class": bitcode.CalleeCompiler} if bitcode else {})
@@ -97,21 +98,22 @@ def _compile(compile: Callable[..., Any], *arguments: Any) -> Any:
     """Compile a function for some types of arguments. Once per process, a message on the terminal explains a long
     wait."""
     global _announced
-    begun = time.monotonic()
+    start = time.monotonic()
     compiled = compile(*arguments)
-    if not _announced and time.monotonic() > begun + ANNOUNCED_AFTER:
+    if not _announced and time.monotonic() > start + ANNOUNCED_AFTER:
         _announced = True
         if sys.stderr and sys.stderr.isatty():
             print(ANNOUNCEMENT, file=sys.stderr, flush=True)
     return compiled
 
 
-def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
+def _folder_for(function: Callable[..., Any], signature: Any) -> Path | None:
+    """Folder with the compiled code of a function for these argument types; None: the code isn't kept."""
     game = game_of(signature)
     return cache_folder(function.__module__, *(game.modules if game else ()))
 
 
-def _values_for(function: Callable[..., Any], signature: Any) -> str:
+def _values_hash_for(function: Callable[..., Any], signature: Any) -> str:
     """Hash of the values that are compiled into a function for these argument types."""
     game = game_of(signature)
     return values_hash(function, *(game.verbs if game else ()))

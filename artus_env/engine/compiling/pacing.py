@@ -27,42 +27,42 @@ class Pace:
     thread, and pays the time that it loses. In debt, the loop runs on one thread for `PAUSE` times the loss.
 
     Attributes:
-        alone: CPU seconds of one thread per game, as last measured; 0: not measured yet.
-        credit: Seconds, at most `MOST_CREDIT`.
-        resume: Time on `time.perf_counter` from which sharing may be tried again.
+        seconds_per_game: CPU seconds of one thread per game, as last measured; 0: not measured yet.
+        credit: Seconds that sharing has gained and may lose again, at most `MOST_CREDIT`.
+        resume_time: Time on `time.perf_counter` from which sharing may be tried again.
     """
 
     def __init__(self) -> None:
-        self.alone = 0.0
+        self.seconds_per_game = 0.0
         self.credit = 0.0
-        self.resume = 0.0
-        self._quickest = math.inf  # wall-clock seconds of the fastest call split among threads, the first one excepted
-        self._calls = self._shared = self._measured = 0
+        self.resume_time = 0.0
+        self._fastest_shared = math.inf  # wall-clock seconds of the fastest shared call after the first one
+        self._calls = self._calls_shared = self._calls_alone = 0
 
-    def pays(self, games: int) -> bool:
+    def should_share(self, games: int) -> bool:
         """Whether the next call should be shared."""
         self._calls += 1
-        if not self.alone:  # unknown, and not measured if that may take minutes
-            return self._shared < 2 or self._quickest > LONG
-        if self.alone * games > LONG:
+        if not self.seconds_per_game:  # not measured yet; where one thread might need minutes, it never is
+            return self._calls_shared < 2 or self._fastest_shared > LONG
+        if self.seconds_per_game * games > LONG:
             return True
-        return self._calls % CALLS_BETWEEN_MEASUREMENTS != 0 and time.perf_counter() >= self.resume
+        return self._calls % CALLS_BETWEEN_MEASUREMENTS != 0 and time.perf_counter() >= self.resume_time
 
-    def ran_alone(self, games: int, seconds: float) -> None:
+    def record_alone(self, games: int, seconds: float) -> None:
         """Record the CPU seconds of a call on one thread. The first call doesn't count: it may have compiled the
         loop."""
-        self._measured += 1
-        if self._measured > 1:
-            self.alone = seconds / games
+        self._calls_alone += 1
+        if self._calls_alone > 1:
+            self.seconds_per_game = seconds / games
 
-    def ran_shared(self, games: int, seconds: float) -> None:
-        """Record the wall-clock seconds of a call on several threads. The first call doesn't count, for the same
-        reason."""
-        self._shared += 1
-        if self._shared > 1:
-            self._quickest = min(self._quickest, seconds)
-        if self.alone:
-            self.credit = min(MOST_CREDIT, self.credit + self.alone * games - seconds)
+    def record_shared(self, games: int, seconds: float) -> None:
+        """Record the wall-clock seconds of a call on several threads. The first call isn't compared with others: it may
+        have compiled the loop."""
+        self._calls_shared += 1
+        if self._calls_shared > 1:
+            self._fastest_shared = min(self._fastest_shared, seconds)
+        if self.seconds_per_game:
+            self.credit = min(MOST_CREDIT, self.credit + self.seconds_per_game * games - seconds)
             if self.credit < 0:
-                self.resume = time.perf_counter() + min(LONGEST_PAUSE, -PAUSE * self.credit)
+                self.resume_time = time.perf_counter() + min(LONGEST_PAUSE, -PAUSE * self.credit)
                 self.credit = 0.0

@@ -14,33 +14,34 @@ def available_cores() -> int:
     """Number of cores that this process may use: limited by its CPU affinity, its CPU quota (rounded down) and
     `OMP_NUM_THREADS` if that is set."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    if asked.isdecimal():
-        cores = min(cores, int(asked))
-    return max(1, math.floor(min(cores, _own_quota())))
+    thread_limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if thread_limit.isdecimal():
+        cores = min(cores, int(thread_limit))
+    return max(1, math.floor(min(cores, _process_quota())))
 
 
 @cache
-def _own_quota() -> float:
+def _process_quota() -> float:
+    """CPU quota of this process, in cores; infinity if it has none."""
     return min(cpu_quotas(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")), default=math.inf)
 
 
-def cpu_quotas(groups: Path, mounted: Path) -> Iterator[float]:
+def cpu_quotas(groups: Path, mount_point: Path) -> Iterator[float]:
     """Yield the CPU quotas, in cores, of the control groups of a process.
 
     Args:
-        groups: File that names them, such as Linux's `/proc/self/cgroup`; may be missing.
-        mounted: Folder with their files. In a container this is often the process's own group, whatever `groups` calls
-            it.
+        groups: File that lists the groups, such as Linux's `/proc/self/cgroup`; may be missing.
+        mount_point: Folder with the groups' files. In a container this is often the folder of the process's own group,
+            whatever path `groups` has for that group.
     """
     with suppress(OSError, ValueError):  # there are none, or in another format
         for line in groups.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             if not controllers or "cpu" in controllers.split(","):
                 names = (controllers, "cpu") if controllers else (".", "unified")
-                for root in (mounted / name for name in names):
-                    own = root / path.lstrip("/")
-                    yield from (_quota(each) for each in (own, *own.parents) if each.is_relative_to(root))
+                for root in (mount_point / name for name in names):
+                    group = root / path.lstrip("/")
+                    yield from (_quota(folder) for folder in (group, *group.parents) if folder.is_relative_to(root))
 
 
 def _quota(folder: Path) -> float:

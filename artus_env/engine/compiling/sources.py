@@ -24,7 +24,7 @@ import llvmlite
 import numba
 import numpy as np
 
-OWN = "artus_env"
+OWN_PACKAGE = "artus_env"
 VERSIONS = f"{sys.version} {np.__version__} {numba.__version__} {llvmlite.__version__}"
 """Versions of the compilers and of the packages that run the code."""
 _HAS_DOCSTRING = (
@@ -37,12 +37,12 @@ imported code."""
 
 def source_hash(*packages: Path) -> str:
     """Hash of all source files of some packages and of the versions that run them (16 hex digits)."""
-    hashed = hashlib.sha256(VERSIONS.encode())
+    hasher = hashlib.sha256(VERSIONS.encode())
     for package in packages:
         for path in sorted(package.rglob("*.py")):
-            hashed.update(str(path.relative_to(package)).encode())
-            hashed.update(path.read_bytes())
-    return hashed.hexdigest()[:16]
+            hasher.update(str(path.relative_to(package)).encode())
+            hasher.update(path.read_bytes())
+    return hasher.hexdigest()[:16]
 
 
 @cache
@@ -54,17 +54,17 @@ def code_hash(module: str) -> str | None:
     None: the running code isn't known, because the module is a script or was typed in at a prompt, or because one of
     the files was edited after the start of this process and may have been imported before.
     """
-    packages = {OWN, module.partition(".")[0]}
+    packages = {OWN_PACKAGE, module.partition(".")[0]}
     digests: dict[str, bytes] = {}
     waiting = [module]
     while waiting:
         name = waiting.pop()
         if name not in digests:
-            known = content(name)
-            if known is None or (name == module and not known[0]):
+            module_content = content(name)
+            if module_content is None or (name == module and not module_content[0]):
                 return None
-            digests[name], imported = known
-            waiting += [found for found in imported if found.partition(".")[0] in packages]
+            digests[name], imported = module_content
+            waiting += [import_name for import_name in imported if import_name.partition(".")[0] in packages]
     return hashlib.sha256(repr(sorted(digests.items())).encode()).hexdigest()[:16]
 
 
@@ -82,7 +82,7 @@ def content(module: str) -> tuple[bytes, tuple[str, ...]] | None:
         return b"", ()
     if spec.origin and (file := Path(spec.origin)).exists() and _BEGUN < file.stat().st_mtime <= time.time():
         return None  # a time in the future isn't an edit: the clock was set back
-    return digest(code), tuple(_imported(code, spec.parent or ""))
+    return digest(code), tuple(_imported_names(code, spec.parent or ""))
 
 
 def values_hash(*functions: Any) -> str:
@@ -93,22 +93,22 @@ def values_hash(*functions: Any) -> str:
     functions, and default arguments; numbers, texts, tuples, arrays and data types. A module may have read them from a
     file, from the environment, or from another package.
     """
-    found: set[tuple[str, str]] = set()
-    seen: set[int] = set()
+    entries: set[tuple[str, str]] = set()
+    visited: set[int] = set()
     waiting = [inspect.unwrap(getattr(function, "py_func", function)) for function in functions]
     while waiting:
         function = waiting.pop()
-        if id(function) not in seen and isinstance(function, FunctionType) and not _has_version(function):
-            seen.add(id(function))
+        if id(function) not in visited and isinstance(function, FunctionType) and not _has_version(function):
+            visited.add(id(function))
             for path, value in _values_in(function):
-                if (known := _plain(value)) is not None:
-                    found.add((path, known))
+                if (text := _value_text(value)) is not None:
+                    entries.add((path, text))
                 elif callable(value) and not isinstance(value, type):
                     callee = inspect.unwrap(getattr(value, "py_func", value))
-                    found.add((path, getattr(callee, "__qualname__", "")))
+                    entries.add((path, getattr(callee, "__qualname__", "")))
                     waiting.append(callee)
-            found.add((f"{function.__module__}.{function.__qualname__}", digest(function.__code__).hex()))
-    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:16]
+            entries.add((f"{function.__module__}.{function.__qualname__}", digest(function.__code__).hex()))
+    return hashlib.sha256(repr(sorted(entries)).encode()).hexdigest()[:16]
 
 
 def _has_version(function: FunctionType) -> bool:
@@ -126,48 +126,48 @@ def _values_in(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for place, cell in enumerate(function.__closure__ or ()):
         yield f"{name} cell {place}", cell.cell_contents
     waiting: list[tuple[str, Any, Mapping[str, Any]]] = [(function.__module__, None, function.__globals__)]
-    seen = set()
+    visited = set()
     while waiting:
-        path, owner, around = waiting.pop()
-        if id(owner) not in seen:  # modules may import each other
-            seen.add(id(owner))
-            for each in names:
-                if each in around:
-                    value = around[each]
-                    yield f"{path}.{each}", value
+        path, owner, namespace = waiting.pop()
+        if id(owner) not in visited:  # modules may import each other
+            visited.add(id(owner))
+            for global_name in names:
+                if global_name in namespace:
+                    value = namespace[global_name]
+                    yield f"{path}.{global_name}", value
                     if isinstance(value, ModuleType | type):
-                        waiting.append((f"{path}.{each}", value, vars(value)))
+                        waiting.append((f"{path}.{global_name}", value, vars(value)))
 
 
-def _plain(value: Any) -> str | None:
+def _value_text(value: Any) -> str | None:
     """Text of a value that compiled code can contain; None for other kinds of values."""
     if isinstance(value, tuple):
-        parts = [_plain(part) for part in value]
+        parts = [_value_text(part) for part in value]
         return None if None in parts else repr((type(value).__qualname__, parts))
     if isinstance(value, np.ndarray | np.void):
         array = np.asarray(value)
         content = hashlib.sha256(array.tobytes()).hexdigest()
         return None if array.dtype.hasobject else repr((array.dtype, array.shape, content))
     if isinstance(value, Enum):
-        return repr((type(value).__qualname__, value.name, _plain(value.value)))
+        return repr((type(value).__qualname__, value.name, _value_text(value.value)))
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}"
-    known = bool | int | float | complex | str | bytes | np.generic | np.dtype | numba.types.Type | None
-    return repr((type(value).__qualname__, value)) if isinstance(value, known) else None
+    plain_types = bool | int | float | complex | str | bytes | np.generic | np.dtype | numba.types.Type | None
+    return repr((type(value).__qualname__, value)) if isinstance(value, plain_types) else None
 
 
-def _imported(code: CodeType, package: str) -> Iterator[str]:
+def _imported_names(code: CodeType, package: str) -> Iterator[str]:
     """Yield the modules that the code of a module imports, and each name that it imports from them: it may be a module
     as well."""
     source = ""
-    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
-    for place, step in enumerate(steps):
-        if step.opname == "IMPORT_NAME":
-            level = steps[place - 2].argval  # the level and the imported names are pushed just before
-            source = importlib.util.resolve_name("." * level + step.argval, package)
+    instructions = [instruction for instruction in dis.get_instructions(code) if instruction.opname != "EXTENDED_ARG"]
+    for place, instruction in enumerate(instructions):
+        if instruction.opname == "IMPORT_NAME":
+            level = instructions[place - 2].argval  # the level and the imported names are pushed just before
+            source = importlib.util.resolve_name("." * level + instruction.argval, package)
             yield source
-        elif step.opname == "IMPORT_FROM":
-            yield f"{source}.{step.argval}"
+        elif instruction.opname == "IMPORT_FROM":
+            yield f"{source}.{instruction.argval}"
 
 
 def _parts(code: CodeType) -> Iterator[CodeType]:
@@ -179,17 +179,17 @@ def _parts(code: CodeType) -> Iterator[CodeType]:
 
 
 def digest(code: CodeType) -> bytes:
-    """Hash of instructions, names and constants."""
-    hashed = hashlib.sha256()
+    """Hash of the instructions, names and constants of some code, without docstrings."""
+    hasher = hashlib.sha256()
     for part in _parts(code):
         docstring = _docstring(part)
-        plain = [None if c is docstring else _ordered(c) for c in part.co_consts if not isinstance(c, CodeType)]
-        hashed.update(repr((part.co_qualname, part.co_code, part.co_names, part.co_varnames, plain)).encode())
-    return hashed.digest()
+        constants = [None if c is docstring else _ordered(c) for c in part.co_consts if not isinstance(c, CodeType)]
+        hasher.update(repr((part.co_qualname, part.co_code, part.co_names, part.co_varnames, constants)).encode())
+    return hasher.digest()
 
 
 def _ordered(constant: Any) -> Any:
-    """Sort a set of constants, so that it is the same in every process; other constants stay."""
+    """Return a set of constants as a sorted list, which is the same in every process; other constants unchanged."""
     return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
 
 
@@ -197,11 +197,11 @@ def _docstring(code: CodeType) -> Any:
     """Constant that is the docstring of a module, a class or a function; None if it has none."""
     if code.co_flags & inspect.CO_OPTIMIZED:  # a function
         first = code.co_consts[0] if code.co_consts else None
-        named = not code.co_name.startswith("<")
-        return first if named and (sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING) else None
-    before: Any = None
-    for step in dis.get_instructions(code):
-        if step.opname == "STORE_NAME" and step.argval == "__doc__":
-            return before
-        before = step.argval if step.opname == "LOAD_CONST" else None
+        has_name = not code.co_name.startswith("<")
+        return first if has_name and (sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING) else None
+    previous_value: Any = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "STORE_NAME" and instruction.argval == "__doc__":
+            return previous_value
+        previous_value = instruction.argval if instruction.opname == "LOAD_CONST" else None
     return None

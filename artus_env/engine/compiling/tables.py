@@ -30,21 +30,22 @@ def register_tables(tables: np.dtype, game: CompiledGame) -> None:
     Raises:
         ValueError: If another game with other verbs has tables of this type: compiled code couldn't distinguish them.
     """
-    kind = numba.from_dtype(tables)
-    known = _games.get(kind, game)
-    if known.name != game.name and known.verbs != game.verbs:
+    record_type = numba.from_dtype(tables)
+    registered = _games.get(record_type, game)
+    if registered.name != game.name and registered.verbs != game.verbs:
         raise ValueError(
-            f"the games {game.name} and {known.name} have tables of one type: add a field named after the game to them"
+            f"the games {game.name} and {registered.name} have tables of one type: add a field named after the game to "
+            "them"
         )
-    _games[kind] = game
+    _games[record_type] = game
 
 
-def game_of(kind: Any) -> CompiledGame | None:
+def game_of(numba_type: Any) -> CompiledGame | None:
     """Return the game whose verbs a function calls with this argument, a Numba type or a signature; None: no game."""
-    if isinstance(kind, types.Array):
-        kind = kind.dtype
-    if isinstance(kind, types.Record):
-        return _games.get(kind)
-    parts: Any = getattr(kind, "args", getattr(kind, "types", kind))
-    found = (game_of(part) for part in parts) if isinstance(parts, tuple) else ()
-    return next((game for game in found if game), None)
+    if isinstance(numba_type, types.Array):
+        numba_type = numba_type.dtype
+    if isinstance(numba_type, types.Record):
+        return _games.get(numba_type)
+    parts: Any = getattr(numba_type, "args", getattr(numba_type, "types", numba_type))
+    games = (game_of(part) for part in parts) if isinstance(parts, tuple) else ()
+    return next((game for game in games if game), None)

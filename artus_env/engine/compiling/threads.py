@@ -39,6 +39,7 @@ LOOK_AGAIN = 100e-6
 
 
 def _words() -> np.ndarray:
+    """Memory for the words of a job or a thread (see `TAKEN`), all zero."""
     return np.zeros(3 * CACHE_LINE // 8, np.int64)
 
 
@@ -46,7 +47,7 @@ class Job(NamedTuple):
     """A call of a loop that is split among threads."""
 
     run: Callable[..., Any]
-    """See `jit_shared`."""
+    """The attribute `run` of the loop, see `jit_shared`."""
     counters: np.ndarray
     """See `TAKEN`."""
     bounds: np.ndarray
@@ -56,23 +57,23 @@ class Job(NamedTuple):
 
 
 @jit
-def _newer_job(newest, own, seen):
-    """Return the number of the newest job as soon as it differs from `seen`. If it doesn't for a while, mark the thread
-    as asleep and return `seen`."""
+def _newer_job(job_number, thread_words, last_number):
+    """Return the number of the newest job, `job_number[0]`, as soon as it differs from `last_number`. If it doesn't for
+    a while, mark the thread as asleep and return `last_number`."""
     for _ in range(SPINS):
-        number = load(newest.ctypes.data)
-        if number != seen:
+        number = load(job_number.ctypes.data)
+        if number != last_number:
             return number
         pause()
-    store(own.ctypes.data + ASLEEP, 1)
-    return seen
+    store(thread_words.ctypes.data + ASLEEP, 1)
+    return last_number
 
 
 @jit
-def _give_up(counters, own):
+def _count_failed_share(counters, thread_words):
     """Count the failed share of a thread as done, if the thread was working on one."""
-    if load(own.ctypes.data + BUSY):
-        store(own.ctypes.data + BUSY, 0)
+    if load(thread_words.ctypes.data + BUSY):
+        store(thread_words.ctypes.data + BUSY, 0)
         fetch_add(counters.ctypes.data + DONE, 1)
 
 
@@ -90,8 +91,8 @@ def jit_shared(function: Function) -> Function:
     """Like `jit`, for a loop `function(*arguments, low, high)` or `function(*arguments, low, high, share)` that
     `run_shares` runs; `share` is the number of the share.
 
-    Python calls its attribute `run`: `run(counters, own, bounds, *arguments)` does shares of a job until none is left;
-    `own` are the words of the thread.
+    Python calls its attribute `run`: `run(counters, thread_words, bounds, *arguments)` does shares of a job until none
+    is left. `counters` are the words of the job, `thread_words` those of the calling thread (see `TAKEN`).
     """
     compiled: Any = jit(function)
     if DISABLED:
@@ -104,20 +105,21 @@ def jit_shared(function: Function) -> Function:
         def loop(*arguments):
             compiled(*arguments[:-1])
 
-    def run(counters, own, bounds, *arguments):
-        taken, done, busy = counters.ctypes.data + TAKEN, counters.ctypes.data + DONE, own.ctypes.data + BUSY
+    def run(counters, thread_words, bounds, *arguments):
+        taken_address, done_address = counters.ctypes.data + TAKEN, counters.ctypes.data + DONE
+        busy_address = thread_words.ctypes.data + BUSY
         count = len(bounds) - 1
-        share = fetch_add(taken, 1)
+        share = fetch_add(taken_address, 1)
         while share < count:
-            store(busy, 1)
+            store(busy_address, 1)
             loop(*arguments, bounds[share], bounds[share + 1], share)
-            store(busy, 0)
-            fetch_add(done, 1)
-            share = fetch_add(taken, 1)
+            store(busy_address, 0)
+            fetch_add(done_address, 1)
+            share = fetch_add(taken_address, 1)
 
-    for part in (loop, run):
-        if part is not compiled:
-            part.__module__, part.__qualname__ = function.__module__, f"{function.__qualname__}.{part.__name__}"
+    for inner in (loop, run):
+        if inner is not compiled:
+            inner.__module__, inner.__qualname__ = function.__module__, f"{function.__qualname__}.{inner.__name__}"
     compiled.run = jit(run)
     return compiled
 
@@ -129,8 +131,9 @@ class Crew:
         self.lock = threading.Lock()
         self._job: Job | None = None
         """The newest job until it is done; it holds the arrays of its loop."""
-        self._newest, self._own = _words(), _words()
+        self._job_number, self._caller_words = _words(), _words()
         self._threads: list[tuple[threading.Thread, np.ndarray, threading.Lock]] = []
+        """Each thread with its words and its bell: a lock that the sleeping thread waits for."""
 
     def run(self, run: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
         """Do all shares of a loop; `run` is the attribute made by `jit_shared`. The caller holds the lock.
@@ -150,16 +153,16 @@ class Crew:
         while job := self._job:
             try:
                 self._wake(min(len(job.bounds) - 1, MOST_THREADS) - 1)
-                _give_up(job.counters, self._own)
-                job.run(job.counters, self._own, job.bounds, *job.arguments)
+                _count_failed_share(job.counters, self._caller_words)
+                job.run(job.counters, self._caller_words, job.bounds, *job.arguments)
                 while not _all_done(job.counters, len(job.bounds) - 1):
                     time.sleep(LOOK_AGAIN)
                 self._job = None
             except NumbaError:  # the loop can't be compiled, so no thread has started it
                 self._job = None
                 raise
-            except BaseException as raised:  # from an own share; or from a signal, which Python handles at any call
-                error = error or raised
+            except BaseException as new_error:  # from a share of this thread, or from a signal, which may come anywhere
+                error = error or new_error
         if error:
             raise error
 
@@ -167,36 +170,36 @@ class Crew:
         """Notify `count` threads of the newest job; start and wake threads as needed."""
         with suppress(RuntimeError):  # no more threads available: the existing ones do all the work
             while len(self._threads) < count:
-                own, bell = _words(), threading.Lock()
+                thread_words, bell = _words(), threading.Lock()
                 bell.acquire()
                 name = f"artus-{len(self._threads) + 1}"
-                thread = threading.Thread(target=self._serve, args=(own, bell), name=name, daemon=True)
+                thread = threading.Thread(target=self._serve, args=(thread_words, bell), name=name, daemon=True)
                 thread.start()
-                self._threads.append((thread, own, bell))
-        if self._newest[0] != CLOSED:
-            self._newest[0] += 1
-        for _, own, bell in self._threads[:count]:
-            if own[ASLEEP // 8]:
-                own[ASLEEP // 8] = 0
+                self._threads.append((thread, thread_words, bell))
+        if self._job_number[0] != CLOSED:
+            self._job_number[0] += 1
+        for _, thread_words, bell in self._threads[:count]:
+            if thread_words[ASLEEP // 8]:
+                thread_words[ASLEEP // 8] = 0
                 bell.release()
 
-    def _serve(self, own: np.ndarray, bell: threading.Lock) -> None:
+    def _serve(self, thread_words: np.ndarray, bell: threading.Lock) -> None:
         """Main loop of a thread."""
-        seen = 0
-        while (number := _newer_job(self._newest, own, seen)) != CLOSED:
-            if number == seen:
+        last_number = 0
+        while (number := _newer_job(self._job_number, thread_words, last_number)) != CLOSED:
+            if number == last_number:
                 bell.acquire()
             elif job := self._job:
                 try:
-                    job.run(job.counters, own, job.bounds, *job.arguments)
+                    job.run(job.counters, thread_words, job.bounds, *job.arguments)
                 except BaseException as error:
                     job.errors.append(error)
-                    _give_up(job.counters, own)
-            seen = number
+                    _count_failed_share(job.counters, thread_words)
+            last_number = number
 
     def end(self) -> None:
         """End the threads and wait for them: Python must not exit while they run."""
-        self._newest[0] = CLOSED
+        self._job_number[0] = CLOSED
         while any(thread.is_alive() for thread, _, _ in self._threads):
             self._wake(len(self._threads))
             time.sleep(LOOK_AGAIN)
@@ -204,7 +207,7 @@ class Crew:
 
 def _run_alone(run: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
     """Do all games as one share."""
-    words = _words()  # a job's and a thread's lie in different places
+    words = _words()  # one array for both: the words of a job and those of a thread have different offsets
     run(words, words, bounds if len(bounds) == 2 else bounds[[0, -1]], *arguments)
 
 
@@ -213,18 +216,18 @@ _paces: defaultdict[Hashable, Pace] = defaultdict(Pace)
 
 
 @atexit.register
-def _end() -> None:
+def _end_threads() -> None:
     if _crew.lock.acquire(timeout=1.0):  # otherwise a daemon thread is still working
         _crew.end()
 
 
-def _in_child() -> None:
+def _reset_after_fork() -> None:
     global _crew
     _crew = Crew()  # the parent's threads don't exist here
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray, kind: Hashable = None) -> None:
@@ -249,21 +252,24 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
         _run_alone(run, arguments, bounds)
         return
     pace, crew = _paces[loop, games.bit_length(), kind], _crew
-    if pace.pays(games) and not crew.lock.locked():
+    if pace.should_share(games) and not crew.lock.locked():
         start = time.perf_counter()
         with crew.lock:  # an interrupt can't come between this and the next line
             crew.run(run, arguments, bounds)
-        pace.ran_shared(games, time.perf_counter() - start)
+        pace.record_shared(games, time.perf_counter() - start)
     else:
         start = time.thread_time()
         _run_alone(run, arguments, bounds)
-        pace.ran_alone(games, time.thread_time() - start)
+        pace.record_alone(games, time.thread_time() - start)
 
 
-def threads_for(games: int, each: int, given: int = 0) -> int:
-    """Number of threads to use if one pays for every `each` games: at least 1, at most `given` (0: one per core)."""
-    most = games // each
-    return min(given or available_cores(), most) if most > 1 else 1  # asking the system takes microseconds
+def threads_for(games: int, games_per_thread: int, limit: int = 0) -> int:
+    """Number of threads to use if each needs at least `games_per_thread` games to pay: at least 1, at most `limit` (0:
+    one per core)."""
+    max_threads = games // games_per_thread
+    return (
+        min(limit or available_cores(), max_threads) if max_threads > 1 else 1
+    )  # asking the system takes microseconds
 
 
 def shares(count: int, threads: int) -> np.ndarray:
@@ -277,5 +283,5 @@ def scratch(count: int, items: int, dtype: Any) -> np.ndarray:
     Rows of different threads lie at least a cache line apart: threads that write to the same line take turns, which is
     slower than one thread alone.
     """
-    apart = -(-CACHE_LINE // np.dtype(dtype).itemsize)
-    return np.empty((count, items + apart), dtype)
+    gap = -(-CACHE_LINE // np.dtype(dtype).itemsize)
+    return np.empty((count, items + gap), dtype)

@@ -55,7 +55,7 @@ def add(words, action):
 
 @jit
 def add_all(words, start, bits):
-    """Add the action `start + k` to a set of actions for each set bit k in 0..62."""
+    """Add the action `start + k` to a set of actions for each set bit k of `bits`, in 0..62."""
     word, shift = start >> 6, start & 63
     words[word] |= np.uint64(bits) << np.uint64(shift)
     if shift and bits >> 64 - shift:
@@ -63,11 +63,11 @@ def add_all(words, start, bits):
 
 
 @jit
-def is_subset(words, others):
+def is_subset(words, other_words):
     """Whether all actions of a set are also in another set."""
     missing = np.uint64(0)
     for word in range(len(words)):
-        missing |= words[word] & ~others[word]
+        missing |= words[word] & ~other_words[word]
     return missing == 0
 
 
@@ -84,22 +84,22 @@ def size(words):
 def nth_action(words, nth):
     """Action of a set that has exactly `nth` lower actions in it; -1 if the set has only `nth` actions.
 
-    Without a branch for each word: its outcome can't be predicted.
+    Without a branch for each word, whose outcome processors couldn't predict.
     """
-    at, before, end = 0, 0, 0
-    for k in range(len(words)):
-        end += popcount(words[k])
-        behind = nth >= end
-        at += 1 if behind else 0
-        before = end if behind else before
-    if at == len(words):
+    word, count_before, count = 0, 0, 0
+    for index in range(len(words)):
+        count += popcount(words[index])
+        is_later = nth >= count
+        word += 1 if is_later else 0
+        count_before = count if is_later else count_before
+    if word == len(words):
         return -1
-    return 64 * at + nth_bit(words[at], nth - before)
+    return 64 * word + nth_bit(words[word], nth - count_before)
 
 
 @jit
 def next_action(words, action):
-    """Next action of a set after `action`, -1 if there is none; after -1 comes the first one.
+    """Lowest action of a set above `action`, -1 if there is none. With an `action` of -1: the first one of the set.
 
     A compiled loop over a set::
 
@@ -112,10 +112,10 @@ def next_action(words, action):
     word = start >> 6
     if word == len(words):
         return -1
-    left = words[word] >> np.uint64(start & 63) << np.uint64(start & 63)
-    while left == 0:
+    remaining_bits = words[word] >> np.uint64(start & 63) << np.uint64(start & 63)
+    while remaining_bits == 0:
         word += 1
         if word == len(words):
             return -1
-        left = words[word]
-    return 64 * word + lowest_bit(left)
+        remaining_bits = words[word]
+    return 64 * word + lowest_bit(remaining_bits)

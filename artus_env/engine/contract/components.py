@@ -27,7 +27,7 @@ class Box:
         return hash(self.hash)  # computed once: every new game looks up its tables with it
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with other parts."""
+        """Return a copy with these parts changed."""
         return replace(self, **changes)  # type: ignore[type-var]
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,5 +48,6 @@ class Box:
 
     @classmethod
     def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments that plain data describe. A class with objects as parts makes them here."""
+        """Return the arguments of the constructor for plain data. A class whose parts are objects makes these objects
+        here."""
         return {**data}

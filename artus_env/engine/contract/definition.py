@@ -65,8 +65,8 @@ class Definition:
         score: Name of the score's points; also of the reward mode that pays them move by move.
         verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`); if several have a verb,
             the first one counts.
-        standard: The standard components. They are hashable, are read by the functions below, and have `hash`: up to 64
-            hexadecimal digits that distinguish them from all other components, which have the same class.
+        standard: The standard components: a hashable object with an attribute `hash`, up to 64 hexadecimal digits that
+            distinguish it from all other components of the game. These are objects of the same class.
         state_dtype: Record of one game (see `artus_env.engine.contract.verbs` for its required fields).
         build_tables: components -> data about them for compiled code: shape (1,), a structured dtype. The definition
             adds a field named after the game, by which compiled code distinguishes games, makes the tables read-only,
@@ -88,7 +88,7 @@ class Definition:
         search_turns: Number of further turns of the searching player that the policy plays before `ppo-search`
             evaluates an action; None: it grows a tree and evaluates every position reached in it.
         action_feature_gates: Change of an action's logit, in an untrained policy, by ten units of each action feature:
-            one number for each feature, or none for zeros.
+            one number for each feature; empty: all are 0.
         sentences, browser, page: For the page in the browser (see `artus_env.engine.contract.page`): sentences about
             moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
@@ -154,9 +154,9 @@ class Definition:
 
     def _tables(self, build: Callable[[Any], np.ndarray], components: Any) -> np.ndarray:
         """Return the tables from the game's own `build_tables`, adapted to the engine."""
-        actions, most = len(self.action_table(components)), 64 * self.mask_words
-        if actions > most:
-            raise ValueError(f"{self.name}: these components make {actions} actions, at most {most} are possible")
+        num_actions, limit = len(self.action_table(components)), 64 * self.mask_words
+        if num_actions > limit:
+            raise ValueError(f"{self.name}: these components make {num_actions} actions, at most {limit} are possible")
         return marked(self.name, build(components))
 
     def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:

@@ -83,14 +83,14 @@ class Layout:
         the same size, bounds and scale share a line, with the meaning of the first, if their names differ only by a
         number or a player at the end."""
         rows: list[list[object]] = []
-        for _, run in groupby(self.features, _likeness):
-            first, *others = run
-            start, count = self.starts[first.name], 1 + len(others)
+        for _, like_blocks in groupby(self.features, _line_key):
+            first, *more_blocks = like_blocks
+            start, count = self.starts[first.name], 1 + len(more_blocks)
             end = start + count * first.size - 1
             rows.append([
                 f"{start}-{end}" if end > start else start,
-                f"{count} x {first.size}" if others else f"{first.size}",
-                f"{first.name} ... {others[-1].name}" if others else first.name,
+                f"{count} x {first.size}" if more_blocks else f"{first.size}",
+                f"{first.name} ... {more_blocks[-1].name}" if more_blocks else first.name,
                 f"{first.low}..{first.high}",
                 f"{first.scale:.3g}",
                 first.scaled_range,
@@ -99,7 +99,8 @@ class Layout:
         return rows
 
 
-def _likeness(feature: Feature) -> tuple[object, ...]:
+def _line_key(feature: Feature) -> tuple[object, ...]:
+    """Key that is equal for adjacent blocks that share a line of the table."""
     name = re.sub(r" (\d|the viewer|player \+\d)$", "", feature.name)
     return name, feature.size, feature.low, feature.high, feature.scale
 

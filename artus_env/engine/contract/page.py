@@ -22,7 +22,7 @@ Position = dict[str, Any]
 
 
 class Sentences(Protocol):
-    """A game's sentences. Every position is one viewer's, so that no sentence can reveal more to them."""
+    """A game's sentences. Every position contains only what one viewer knows, so that no sentence can reveal more."""
 
     def played(
         self, before: Position, move: str, after: Position, viewer: int, names: Sequence[str], components: Any
@@ -34,15 +34,19 @@ class Sentences(Protocol):
 
 
 class Browser(Protocol):
-    """Data for a game's own script. Every position is one viewer's; all results must be JSON.
+    """Data for a game's own script. Every position contains only what one viewer knows; all results must be JSON.
 
-    More functions are possible: `where(before, move, after, components)`, the place that the script points at when the
-    user views a line of the log; `tutorial(rules, components)`, the content of the "?" panel: the number of players in
-    its examples, and by topic a function that decides from the positions before and after a move whether that move is
-    an example of the topic; `reveals(before, move, after)`, whether a played move has shown its player something
-    hidden, so that it can't be taken back (without this function: all moves that aren't foreseeable); and
-    `reasons(before, move, after, names, components)`, arguments for or against a legal move, for hints: short parts of
-    a sentence, the most important first (`after` as for `choice`).
+    A game may define more functions:
+
+    - `where(before, move, after, components)`: the place that the script points at when the user views a line of the
+      log.
+    - `tutorial(rules, components)`: the content of the "?" panel, as a pair: the number of players in its examples, and
+      a dict with a function for each topic. The function decides from the positions before and after a move whether
+      that move is an example of the topic.
+    - `reveals(before, move, after)`: whether a played move has shown its player something hidden, so that it can't be
+      taken back. Without this function, no move that isn't foreseeable can be taken back.
+    - `reasons(before, move, after, names, components)`: arguments for or against a legal move, for hints: short parts
+      of a sentence, the most important first. `after` is None if it can't be foreseen.
     """
 
     def setup(self, rules: str, num_players: int, components: Any) -> dict[str, Any]:
@@ -64,4 +68,4 @@ class Browser(Protocol):
         """Sources of points, as heads of columns in the final scores; none: only the sum is shown."""
 
     def source(self, move: str, components: Any) -> str | None:
-        """Source, from `sources`, of the points of a move."""
+        """The one of `sources` to which the points of a move belong; None: the move earns none."""

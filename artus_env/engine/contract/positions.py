@@ -58,7 +58,7 @@ class Number:
 
 
 SEAT = Number(0, lambda state, components: int(state["num_players"]) - 1)
-"""One of the players."""
+"""Form of a player's number."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ class Row:
         numbers = some_of(name, data, _names(self.names, components))
         if len(numbers) > self.length:
             raise ValueError(f"{name} has at most {self.length} parts, got {len(numbers)}")
-        rest = [-1] * (self.length - len(numbers))
-        return rest + numbers if self.at_end else numbers + rest
+        padding = [-1] * (self.length - len(numbers))
+        return padding + numbers if self.at_end else numbers + padding
 
 
 @dataclass(frozen=True)
@@ -152,14 +152,14 @@ class Part:
     """One key of a position.
 
     Attributes:
-        key: Its name.
+        key: The key.
         form: Form in which it is written and read.
         field: Field of the state; "": the field named like the key; None: no field: the form gets the state as the
             value, and writes the data into the state itself. Such parts are read last.
         by_seat: Whether it is a list with one value per player.
-        hidden: (state, seat, viewer) -> whether it is hidden from the viewer (seat -1: it isn't by seat).
-        count: (state, seat, data, components) -> replacement for hidden data, computed from the state or these data;
-            None: null by seats, else the key is omitted.
+        hidden: (state, seat, viewer) -> whether the value is hidden from the viewer; `seat` is -1 unless `by_seat`.
+        count: (state, seat, data, components) -> replacement for hidden data, computed from the state or these data.
+            None: hidden data are null in a list by seats; otherwise the key is omitted.
     """
 
     key: str
@@ -230,25 +230,25 @@ class Positions:
         self.head = ("game", "rules", "num_players") if named else ("rules", "num_players")
         self.keys = (*self.head, *(part.key for part in parts))
 
-    def _part(self, name: str, is_set: bool, hidden: bool, counted: bool, common: bool) -> Part:
+    def _part(self, name: str, is_set: bool, is_hidden: bool, is_counted: bool, is_common: bool) -> Part:
         """Return the default part for a field of the state."""
-        kind = self.state_dtype[name]
-        if kind.base.kind not in "iu":
-            raise ValueError(f"{self.game}: {name} must be whole numbers, not {kind.base}")
+        dtype = self.state_dtype[name]
+        if dtype.base.kind not in "iu":
+            raise ValueError(f"{self.game}: {name} must be whole numbers, not {dtype.base}")
         if name == "player":
             return Part(name, SEAT)
-        bounds = np.iinfo(kind.base)
+        bounds = np.iinfo(dtype.base)
         low, high = max(int(bounds.min), -MOST), min(int(bounds.max), MOST)
         form: Form = Members(below=bounds.bits - 1) if is_set else Number(low, high)
-        by_seat = kind.shape[:1] == (self.seats,) and not common
-        for length in reversed(kind.shape[by_seat:]):
+        by_seat = dtype.shape[:1] == (self.seats,) and not is_common
+        for length in reversed(dtype.shape[by_seat:]):
             form = Each(form, length)
         return Part(
             name,
             form,
             by_seat=by_seat,
-            hidden=from_others if hidden else None,
-            count=(lambda state, seat, data, components: _total(data, is_set)) if counted else None,
+            hidden=from_others if is_hidden else None,
+            count=(lambda state, seat, data, components: _total(data, is_set)) if is_counted else None,
         )
 
     def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
@@ -260,13 +260,15 @@ class Positions:
             value = state if part.field is None else state[part.field or part.key]
             if part.by_seat:
                 data[part.key] = [
-                    self._known(part, value[seat], state, components, seat, player) for seat in range(players)
+                    self._known_data(part, value[seat], state, components, seat, player) for seat in range(players)
                 ]
-            elif (known := self._known(part, value, state, components, -1, player)) is not None:
-                data[part.key] = known
+            elif (known_data := self._known_data(part, value, state, components, -1, player)) is not None:
+                data[part.key] = known_data
         return data
 
-    def _known(self, part: Part, value: Any, state: np.void, components: Any, seat: int, player: int | None) -> Any:
+    def _known_data(
+        self, part: Part, value: Any, state: np.void, components: Any, seat: int, player: int | None
+    ) -> Any:
         """Return a value as plain data as far as a player knows it; None: not at all."""
         data = part.form.write(value, state, components)
         if player is None or part.hidden is None or not part.hidden(state, seat, player):
@@ -299,7 +301,7 @@ class Positions:
 
 
 def _total(data: Any, is_set: bool) -> int:
-    """Number of cards in a list of sets, or the sum of numbers."""
+    """Number of cards in nested lists of cards, or sum of the numbers in nested lists."""
     if not isinstance(data, list):
         return 1 if is_set else int(data)
     return sum(_total(part, is_set) for part in data)
@@ -318,6 +320,6 @@ def plain_lines(position: dict[str, Any], names: Sequence[str] | None = None) ->
     players = int(position["num_players"])
     if names is not None:
         check_names("names", names, players)
-    seats = [f"players: {' · '.join(names)}"] if names else []
+    name_lines = [f"players: {' · '.join(names)}"] if names else []
     parts = ((key, value if isinstance(value, str) else json.dumps(value)) for key, value in position.items())
-    return [*seats, *(f"{key}: {text}" for key, text in parts)]
+    return [*name_lines, *(f"{key}: {text}" for key, text in parts)]

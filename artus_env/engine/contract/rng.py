@@ -18,7 +18,7 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MUL_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
-_NEXT = np.uint64(1 << 32)  # number of the next deal's seed: far above the numbers that one deal uses
+_NEXT_SEED = np.uint64(1 << 32)  # number of the next deal's seed: far above the numbers that one deal uses
 _SEAT = np.uint64(1 << 33)  # number for drawing a seat
 
 
@@ -59,39 +59,40 @@ def shuffle(cards, start, size, seed, first, step):
 
 
 @jit_wrapping
-def breaks_tie(key, equals):
-    """Whether the last of `equals` equally good choices replaces the one kept so far, so that each has the same chance
-    in the end. Uses number `equals` of the stream `key`."""
-    return below(random_bits(key, equals), equals) == 0
+def breaks_tie(key, num_equal):
+    """Whether the newest of `num_equal` equally good choices replaces the choice kept so far: true with probability
+    1 / `num_equal`, so that in the end each choice has the same chance. The random number is number `num_equal` of the
+    stream `key`."""
+    return below(random_bits(key, num_equal), num_equal) == 0
 
 
 @jit_wrapping
 def following(key):
-    """The key whose number 0 is number 1 of this one."""
+    """Key of the rest of a stream: its number n is number n + 1 of the stream `key`."""
     return np.uint64(key) + _GAMMA
 
 
 @jit_wrapping
 def next_seed(seed):
     """Seed of the deal after the one with this seed."""
-    return _compiled_hash(np.uint64(seed), _NEXT)
+    return _compiled_hash(np.uint64(seed), _NEXT_SEED)
 
 
 def following_keys(keys: np.ndarray) -> np.ndarray:
-    """`following` of an array of keys, uint64."""
+    """`following` for an array of keys, uint64."""
     return keys + _GAMMA
 
 
 def key_bits(keys: np.ndarray, numbers: np.ndarray | int = 0) -> np.ndarray:
-    """Number 0, or another one, of each key's stream: 64 random bits, uint64."""
+    """Number 0 of each key's stream, or those with other `numbers`: 64 random bits each, uint64."""
     with np.errstate(over="ignore"):
         return _hash(keys, np.asarray(numbers, np.uint64))
 
 
 def next_seeds(seeds: np.ndarray) -> np.ndarray:
-    """`next_seed` of an array of seeds, uint64."""
+    """`next_seed` for an array of seeds, uint64."""
     with np.errstate(over="ignore"):
-        return _hash(seeds, _NEXT)
+        return _hash(seeds, _NEXT_SEED)
 
 
 def drawn_seats(seeds: np.ndarray, num_players: int) -> np.ndarray:
@@ -102,9 +103,10 @@ def drawn_seats(seeds: np.ndarray, num_players: int) -> np.ndarray:
 
 
 def seed_stream(seed: int, count: int, purpose: int = 0, first: int = 0) -> np.ndarray:
-    """`count` seeds derived from one, from number `first` on: shape (count,), uint64. Seed i doesn't depend on `count`.
+    """Return seeds number `first` to `first + count - 1` of a stream that is derived from one seed: shape (count,),
+    uint64.
 
-    Streams for different `purpose` are unrelated, and none of them reveals the seed or another stream.
+    Streams for different values of `purpose` are unrelated, and none of them reveals the seed or another stream.
 
     Raises:
         TypeError, ValueError: As for `check_seed`.

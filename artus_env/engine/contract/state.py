@@ -15,7 +15,7 @@ def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.i
 
     Args:
         seats: Most players of a game.
-        fields: The game's own, as for `np.dtype`: `(name, type)` or `(name, type, shape)`.
+        fields: The game's own fields, as for `np.dtype`: `(name, type)` or `(name, type, shape)`.
         score: Type of a score.
     """
     required = [("scores", score, (seats,)), *((name, np.int8) for name in ("player", "num_players", "rule_set"))]
@@ -23,7 +23,8 @@ def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.i
 
 
 def partial_state(dtype: np.dtype, **fields: Any) -> np.void:
-    """Return a state with only some fields, for rules that read no others. A list fills the beginning of a field."""
+    """Return a state in which only some fields are set, for rules that read no others. A list fills the beginning of a
+    field."""
     state = np.zeros(1, dtype)[0]
     for name, value in fields.items():
         if isinstance(value, list):
@@ -46,8 +47,8 @@ def marked(game: str, tables: np.ndarray) -> np.ndarray:
             f"{game}: tables have a field {game}, which the definition adds itself: give yours another name"
         )
     fields = [name for name in tables.dtype.names or () if name != game]
-    made = np.zeros(1, [(game, np.int8), *((name, tables.dtype[name]) for name in fields)])
+    new_tables = np.zeros(1, [(game, np.int8), *((name, tables.dtype[name]) for name in fields)])
     for name in fields:
-        made[name] = tables[name]
-    made.flags.writeable = False
-    return made
+        new_tables[name] = tables[name]
+    new_tables.flags.writeable = False
+    return new_tables

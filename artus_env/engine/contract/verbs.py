@@ -24,24 +24,24 @@ def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int
     """Register a game's verbs.
 
     Args:
-        game: Its name.
+        game: Name of the game.
         tables: The type of its tables, different from all other games' because of a field named after the game.
-        sources: Objects or modules with functions named like verbs; the first one that has a verb counts.
-        num_words: The value of `mask_words`.
+        sources: Objects or modules with functions named like verbs; if several have a verb, the first one counts.
+        num_words: The value of the verb `mask_words`.
 
     Raises:
         ValueError: If a verb is missing, or another game with other verbs has tables of this type.
     """
-    found = verbs_among(sources)
-    missing = [name for name, function in found.items() if function is None]
+    functions = verbs_among(sources)
+    missing = [name for name, function in functions.items() if function is None]
     if missing:
         raise ValueError(
             f"{game} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.contract.verbs)"
         )
-    found["mask_words"] = _literal("mask_words", num_words)
-    if found["public_action"] is not dispatch.DEFAULTS["public_action"]:
-        found["has_secrets"] = _yes
-    dispatch.register(game, tables, {name: function for name, function in found.items() if function is not None})
+    functions["mask_words"] = _literal("mask_words", num_words)
+    if functions["public_action"] is not dispatch.DEFAULTS["public_action"]:
+        functions["has_secrets"] = _always_true
+    dispatch.register(game, tables, {name: function for name, function in functions.items() if function is not None})
 
 
 def _literal(name: str, number: int) -> Any:
@@ -126,7 +126,7 @@ def has_secrets(t):
 
 
 @jit
-def _yes(t):
+def _always_true(t):
     return True
 
 
@@ -147,8 +147,8 @@ def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int, now: Any
     """
     if now is not None and is_revealed(t, g, action, viewer, now):
         return True
-    seen = public_action(t, g, action, viewer)
-    return all(other == action or public_action(t, g, other, viewer) != seen for other in range(num_actions))
+    public_id = public_action(t, g, action, viewer)
+    return all(other == action or public_action(t, g, other, viewer) != public_id for other in range(num_actions))
 
 
 @verb(required=False)
@@ -170,15 +170,15 @@ def evaluate(t, g, player, weight):
     """Value of a position for a player, in points; `weight` is the weight of their holdings. Default: their lead in
     score over the mean of the others."""
     players = int(g["num_players"])
-    own = 0.0
-    others = 0.0
+    own_score = 0.0
+    other_scores = 0.0
     for other in range(players):
         points = float(int(g["scores"][other]))
         if other == player:
-            own = points
+            own_score = points
         else:
-            others += points
-    return own - others / (players - 1)
+            other_scores += points
+    return own_score - other_scores / (players - 1)
 
 
 @verb(required=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from artus_env.engine.basics.reading import check_names
-from artus_env.engine.drawing.svg import HEIGHT, LAYOUTS, THEMES, WIDTH, whole
+from artus_env.engine.drawing.svg import HEIGHT, LAYOUTS, THEMES, WIDTH, whole_picture
 
 Position = dict[str, Any]
 
@@ -83,10 +83,10 @@ class PictureParts(NamedTuple):
         if before is not None and move is not None:
             last = self.last_move(before, move, position, components)
         wide = layout == "wide"
-        inside = self.draw(Scene(position, components, last, before, names, note, wide))
+        content = self.draw(Scene(position, components, last, before, names, note, wide))
         view = (0, 0, WIDTH, HEIGHT) if wide else self.table_view
         title, details = self.describe(position, components, last)
-        return whole(f"{self.name}-{theme}", view, title, details, self.style(theme), inside)
+        return whole_picture(f"{self.name}-{theme}", view, title, details, self.style(theme), content)
 
 
 def check_options(position: Mapping[str, Any], names: Sequence[str] | None, theme: str, layout: str) -> None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FRAME_WIDTH = 912
-"""Pixels; small enough for about 30 frames per second; width and height are even, as video formats require."""
+"""Width of a frame in pixels: small enough for about 30 frames per second, and such that width and height are even, as
+video formats require."""
 FRAME_THEME = "light"
 PIXEL_MODES = ("rgb_array", "human")
 RenderMode = Literal["ansi", "rgb_array", "human"]
@@ -45,8 +46,8 @@ def draw(
 
     Args:
         states: shape (1,).
-        before, action: The state before the last move, shape (1,), and that move; None: there was none. It isn't shown
-            if it is hidden from `player` and hasn't been revealed.
+        before, action: The state before the last move, shape (1,), and that move; None: there was none. The move isn't
+            shown if it is hidden from `player` and hasn't been revealed.
         options: Options of the game's own drawing function, e.g. `theme` and `layout`.
     """
     tables = definition.build_tables(components)
@@ -55,7 +56,7 @@ def draw(
         if not verbs.is_seen(tables[0], before[0], action, player, num_actions, states[0]):
             before = None
     if definition.picture is None:
-        return _text(definition, states, components, player, before, **options)
+        return _draw_text(definition, states, components, player, before, **options)
     position = definition.to_dict(states[0], components, player)
     if before is None:
         return definition.picture(position, components, **options)
@@ -65,7 +66,7 @@ def draw(
     )
 
 
-def _text(
+def _draw_text(
     definition: Definition,
     states: np.ndarray,
     components: Any,
@@ -81,15 +82,15 @@ def _text(
     if theme not in THEMES or layout not in LAYOUTS:
         raise ValueError(f"theme is one of {THEMES}, layout one of {LAYOUTS}, got {theme!r}, {layout!r}")
     text = definition.render(states, components, player, names)
-    was = None if before is None else definition.render(before, components, player, names)
-    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title, theme)
+    text_before = None if before is None else definition.render(before, components, player, names)
+    return text_picture(f"{text}\n\n{note}" if note else text, text_before, definition.title, theme)
 
 
-def grid(pictures: list[str], rest: int) -> str:
-    """Return pictures side by side as HTML, and the number of further games."""
+def grid(pictures: list[str], num_more: int) -> str:
+    """Return HTML with pictures side by side, and below them the number of further games."""
     cells = "".join(f'<div style="width:220px">{picture}</div>' for picture in pictures)
-    more = f"<p>... and {rest} more games</p>" if rest else ""
-    return f'<div style="display:flex;flex-wrap:wrap;gap:8px">{cells}</div>{more}'
+    more_text = f"<p>... and {num_more} more games</p>" if num_more else ""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:8px">{cells}</div>{more_text}'
 
 
 def require(mode: str | None) -> None:
@@ -167,12 +168,12 @@ class Window:
 
 @cache
 def _rasteriser() -> Any:
-    """Pillow, with LunaSVG as its SVG reader, and the fonts."""
+    """Return Pillow's module `Image`, which reads SVG with LunaSVG and the fonts of frames."""
     try:
         import pillow_lunasvg
         from PIL import Image
     except ImportError as error:
-        raise _missing(error) from error
+        raise _not_installed(error) from error
     pillow_lunasvg.add_font_file(FONTS / "Inter-Regular.ttf", "Inter")
     pillow_lunasvg.add_font_file(FONTS / "Inter-Bold.ttf", "Inter", bold=True)
     return Image
@@ -183,9 +184,9 @@ def _pygame() -> Any:
     try:
         import pygame
     except ImportError as error:
-        raise _missing(error) from error
+        raise _not_installed(error) from error
     return pygame
 
 
-def _missing(error: ImportError) -> DependencyNotInstalled:
+def _not_installed(error: ImportError) -> DependencyNotInstalled:
     return DependencyNotInstalled(f'pictures need {error.name}: pip install "artus-env[render]"')

@@ -42,6 +42,7 @@ STROKES: Strokes = {
     "outline": ("#2a2520", "#f2ebdf", 1.8),
     "inlay": ("#ffffff", "#ffffff", 1),
 }
+"""Strokes of all games; each game adds its own."""
 
 
 class Badge(NamedTuple):
@@ -105,8 +106,8 @@ def short(number: float) -> str:
 
 def label(x: float, y: float, size: float, classes: str, text: str) -> str:
     """Draw text; the middle of its capitals is at y."""
-    where = f'x="{short(x)}" y="{short(y + 0.36 * size)}"'
-    return f'<text class="{classes}" {where} font-size="{short(size)}">{xml_text(text)}</text>'
+    attributes = f'x="{short(x)}" y="{short(y + 0.36 * size)}"'
+    return f'<text class="{classes}" {attributes} font-size="{short(size)}">{xml_text(text)}</text>'
 
 
 def xml_text(text: str) -> str:
@@ -119,27 +120,32 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def whole(
-    look: str, view: tuple[float, float, float, float], title: str, details: str, sheet: str, inside: Iterable[str]
+def whole_picture(
+    css_class: str,
+    view: tuple[float, float, float, float],
+    title: str,
+    details: str,
+    sheet: str,
+    content: Iterable[str],
 ) -> str:
     """Return a complete picture: one `<svg>` element without ids.
 
     Args:
-        look: Its class, `name-theme`.
+        css_class: Class of the picture, `name-theme`.
         view: The visible part: left, top, width, height.
-        title, details: Title and description for readers who can't see it.
-        sheet: Its style sheet.
-        inside: The drawn parts.
+        title, details: Title and description for readers who can't see the picture.
+        sheet: Style sheet.
+        content: The drawn parts as SVG, from back to front.
     """
     left, top, width, height = view
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{look}" viewBox="{left} {top} {width} {height}" role="img" '
-        f'style="width:100%;max-width:{width}px;height:auto;border-radius:12px">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{css_class}" viewBox="{left} {top} {width} {height}" '
+        f'role="img" style="width:100%;max-width:{width}px;height:auto;border-radius:12px">',
         f"<title>{xml_text(title)}</title>",
         f"<desc>{xml_text(details)}</desc>",
         f"<style>{sheet}</style>",
         f'<rect class="page" x="{left}" y="{top}" width="{width}" height="{height}"/>',
-        *inside,
+        *content,
         "</svg>",
     ]
     return "\n".join(lines)
@@ -165,32 +171,36 @@ def style_sheet(name: str, theme: str, fills: Fills, strokes: Strokes, players: 
 
     "auto" follows the reader's system: light, or dark if the system asks for it.
     """
-    head = f".{name}-{theme}"
+    selector = f".{name}-{theme}"
     badges = BADGES[:players]
     common = (
-        f"{head} text{{font-family:Inter,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
+        f"{selector} text{{font-family:Inter,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
         f"font-weight:700;text-anchor:middle;font-feature-settings:'tnum'}}"
-        f"{head} .thin{{font-weight:400}}{head} .start{{text-anchor:start}}{head} .end{{text-anchor:end}}"
-        f"{head} .none{{fill:none}}{head} .dash{{stroke-dasharray:5 4}}"
-        f"{head} .round{{stroke-linecap:round;stroke-linejoin:round}}"
-        + "".join(f"{head} .p{player}{{fill:{badge.colour}}}" for player, badge in enumerate(badges))
-        + "".join(f"{head} .l{player}{{fill:{badge.ink}}}" for player, badge in enumerate(badges))
+        f"{selector} .thin{{font-weight:400}}{selector} .start{{text-anchor:start}}{selector} .end{{text-anchor:end}}"
+        f"{selector} .none{{fill:none}}{selector} .dash{{stroke-dasharray:5 4}}"
+        f"{selector} .round{{stroke-linecap:round;stroke-linejoin:round}}"
+        + "".join(f"{selector} .p{player}{{fill:{badge.colour}}}" for player, badge in enumerate(badges))
+        + "".join(f"{selector} .l{player}{{fill:{badge.ink}}}" for player, badge in enumerate(badges))
     )
-    light, dark = (_colours(head, fills, strokes, column) for column in range(2))
+    light, dark = (_colours(selector, fills, strokes, column) for column in range(2))
     if theme == "auto":
         return f"{common}{light}@media (prefers-color-scheme:dark){{{dark}}}"
     return common + (light if theme == "light" else dark)
 
 
-def _colours(head: str, fills: Fills, strokes: Strokes, column: int) -> str:
-    filled = "".join(f"{head} .{name}{{fill:{both[column]}}}" for name, both in fills.items())
-    drawn = "".join(f"{head} .{name}{{stroke:{row[column]};stroke-width:{row[2]}}}" for name, row in strokes.items())
-    return f"{filled}{drawn}{head} .none{{fill:none}}"
+def _colours(selector: str, fills: Fills, strokes: Strokes, column: int) -> str:
+    fill_rules = "".join(f"{selector} .{name}{{fill:{theme_fills[column]}}}" for name, theme_fills in fills.items())
+    stroke_rules = "".join(
+        f"{selector} .{name}{{stroke:{stroke[column]};stroke-width:{stroke[2]}}}" for name, stroke in strokes.items()
+    )
+    return f"{fill_rules}{stroke_rules}{selector} .none{{fill:none}}"
 
 
 def flat_colours(theme: str, fills: Fills, strokes: Strokes, players: int) -> Sequence[str]:
     """All colours of "light" or "dark", as `#rrggbb`: for image formats with few colours."""
     column = THEMES.index(theme) - 1
-    badges = (badge.colour for badge in BADGES[:players])
-    drawn = ((light, dark)[column] for light, dark, _ in strokes.values())
-    return list(dict.fromkeys([*(both[column] for both in fills.values()), *drawn, *badges]))
+    badge_colours = (badge.colour for badge in BADGES[:players])
+    stroke_colours = ((light, dark)[column] for light, dark, _ in strokes.values())
+    return list(
+        dict.fromkeys([*(theme_fills[column] for theme_fills in fills.values()), *stroke_colours, *badge_colours])
+    )

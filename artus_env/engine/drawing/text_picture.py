@@ -28,13 +28,13 @@ def text_picture(text: str, before: str | None = None, title: str = "", theme: s
     colours = COLOURS["light" if theme == "auto" else theme]
     if theme == "auto":
         colours = {name: f"var(--{name},{colour})" for name, colour in colours.items()}
-    rows, old = _rows(text), _rows(text if before is None else before)
+    rows, old_rows = _rows(text), _rows(text if before is None else before)
     width = max(24, *map(_columns, rows)) * COLUMN + 2 * EDGE
     height = len(rows) * LINE + 2 * EDGE
     marks, words = [], []
     for number, row in enumerate(rows):
-        was, top = old[number] if number < len(old) else "", EDGE + number * LINE
-        for start, end in _changes(row, was):
+        old_row, top = old_rows[number] if number < len(old_rows) else "", EDGE + number * LINE
+        for start, end in _changes(row, old_row):
             x, length = EDGE + _columns(row[:start]) * COLUMN, _columns(row[start:end]) * COLUMN
             marks.append(f'<rect class="new" x="{x - 4}" y="{top}" width="{length + 8}" height="{LINE}" rx="5"/>')
         for word in re.finditer(r"\S+", row):  # each has its own x: the width of a font can't shift the columns
@@ -58,17 +58,17 @@ def _rows(text: str) -> list[str]:
     return ["".join(letter if letter.isprintable() else " " for letter in line) for line in lines]
 
 
-def _changes(row: str, was: str) -> list[tuple[int, int]]:
+def _changes(row: str, old_row: str) -> list[tuple[int, int]]:
     """Ranges of a row with words that weren't in the same place before, as start and end; adjacent ones are joined."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for word in re.finditer(r"\S+", row):
         start, end = word.span()
-        if was[max(0, start - 1) : end + 1].strip() == word[0]:
+        if old_row[max(0, start - 1) : end + 1].strip() == word[0]:
             continue
-        if found and start - found[-1][1] == 1:
-            start = found.pop()[0]
-        found.append((start, end))
-    return found
+        if ranges and start - ranges[-1][1] == 1:
+            start = ranges.pop()[0]
+        ranges.append((start, end))
+    return ranges
 
 
 def _columns(text: str) -> int:

@@ -18,14 +18,14 @@ from typing import Any
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """Languages, each with its own name for itself; the first is the default."""
 _DEFAULT = next(iter(LANGUAGES))
-_now: ContextVar[str] = ContextVar("language", default=_DEFAULT)
+_current: ContextVar[str] = ContextVar("language", default=_DEFAULT)
 
 Entry = str | Mapping[str, str]
 
 
 def language() -> str:
     """The current language."""
-    return _now.get()
+    return _current.get()
 
 
 @contextmanager
@@ -37,26 +37,26 @@ def speaking(wanted: str) -> Iterator[None]:
     """
     if wanted not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {wanted!r}")
-    token = _now.set(wanted)
+    token = _current.set(wanted)
     try:
         yield
     finally:
-        _now.reset(token)
+        _current.reset(token)
 
 
 def preferred(accepted: str) -> str:
     """Return the preferred one of `LANGUAGES` for a user, from the Accept-Language header of their browser."""
-    best, best_weight = _DEFAULT, 0.0
+    best_name, best_weight = _DEFAULT, 0.0
     for part in accepted[:1000].split(","):
-        tag, _, weight = part.replace(" ", "").lower().partition(";q=")
+        tag, _, weight_text = part.replace(" ", "").lower().partition(";q=")
         name = tag.partition("-")[0]
         try:
-            liked = float(weight) if weight else 1.0
+            weight = float(weight_text) if weight_text else 1.0
         except ValueError:
             continue
-        if name in LANGUAGES and liked > best_weight:
-            best, best_weight = name, liked
-    return best
+        if name in LANGUAGES and weight > best_weight:
+            best_name, best_weight = name, weight
+    return best_name
 
 
 class Texts:
@@ -69,7 +69,7 @@ class Texts:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[str, dict[str, Entry]] = {}
+        self._catalogues: dict[str, dict[str, Entry]] = {}
 
     def catalogue(self) -> dict[str, Entry]:
         """Return all texts in the current language, none if the folder has none.
@@ -78,12 +78,12 @@ class Texts:
             ValueError: If a file isn't a catalogue.
         """
         wanted = language()
-        if wanted not in self._read:
+        if wanted not in self._catalogues:
             path = self.folder / f"{wanted}.json"
             if not path.is_file():
                 path = self.folder / f"{_DEFAULT}.json"
-            self._read[wanted] = read_catalogue(path) if path.is_file() else {}
-        return self._read[wanted]
+            self._catalogues[wanted] = read_catalogue(path) if path.is_file() else {}
+        return self._catalogues[wanted]
 
     def without(self, *beginnings: str) -> dict[str, Entry]:
         """Return the catalogue without the texts whose keys have one of these beginnings: texts that a page doesn't
@@ -98,13 +98,13 @@ class Texts:
         """
         entry = self.catalogue()[key]
         text = entry if isinstance(entry, str) else entry["one" if values["n"] == 1 else "other"]
-        return re.sub(r"\{(\w+)\}", lambda place: str(values[place[1]]), text)
+        return re.sub(r"\{(\w+)\}", lambda match: str(values[match[1]]), text)
 
     def __contains__(self, key: str) -> bool:
         return key in self.catalogue()
 
     def listed(self, parts: list[str]) -> str:
-        """Join items to a list: `one, two and three`. The last link is the text `and` of the catalogue."""
+        """Join items to a list: `one, two and three`; the last two are joined by the text `and` of the catalogue."""
         return f"{', '.join(parts[:-1])} {self('and')} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
@@ -114,11 +114,11 @@ def read_catalogue(path: Path) -> dict[str, Entry]:
     Raises:
         ValueError: If it isn't one; the message names the error.
     """
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
-        raise ValueError(f"{path.name} must be an object with texts, got {type(found).__name__}")
-    for key, entry in found.items():
+    catalogue = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(catalogue, dict):
+        raise ValueError(f"{path.name} must be an object with texts, got {type(catalogue).__name__}")
+    for key, entry in catalogue.items():
         forms = entry if isinstance(entry, dict) else {"one": entry, "other": entry}
         if set(forms) != {"one", "other"} or not all(isinstance(text, str) for text in forms.values()):
             raise ValueError(f"{path.name}: {key} must be a text, or texts as one and other")
-    return found
+    return catalogue

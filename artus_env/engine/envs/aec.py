@@ -33,7 +33,7 @@ SET_BY_RESET = frozenset(
         "_cumulative_rewards",
     )
 )
-
+"""Attributes that don't exist before the first reset."""
 SET_AT_END = SET_BY_RESET - {"num_agents"} | {"_skip_agent_selection"}
 """Attributes that a step of a terminated agent changes."""
 
@@ -105,7 +105,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self.action_spaces = {agent: Discrete(self._num_actions) for agent in self.possible_agents}
         self.state_space = Box(np.tile(low, num_players), np.tile(high, num_players), dtype=np.int8)
 
-        self._index = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._player_of_agent = {agent: player for player, agent in enumerate(self.possible_agents)}
         self._seed: int | None = None  # seed of the last deal
         self._reward = np.zeros(num_players)
         self._was_reset = False
@@ -136,36 +136,43 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             ValueError: If the seed or an option is unknown or doesn't fit; the environment is unchanged.
         """
         # PettingZoo's api_test sends an option of this name, to check that reset accepts options.
-        given = read_options(options, (*OPTIONS, "options"))
-        given.pop("options", None)
+        given_options = read_options(options, (*OPTIONS, "options"))
+        given_options.pop("options", None)
         if seed is not None:
-            deal = check_seed(seed)
+            deal_seed = check_seed(seed)
         else:
-            deal = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
-        if "position" in given:
-            states = read_position(given["position"], self.definition, self.components, self.rules, self.num_players)
+            deal_seed = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
+        if "position" in given_options:
+            states = read_position(
+                given_options["position"], self.definition, self.components, self.rules, self.num_players
+            )
             game = Game.from_state(self.definition, states, self.components)
         else:
             game = Game(
-                self.rules, self.num_players, deal, given.get("start_player"), self.components, game=self.definition
+                self.rules,
+                self.num_players,
+                deal_seed,
+                given_options.get("start_player"),
+                self.components,
+                game=self.definition,
             )
 
         agents = self.possible_agents
-        selected, mask = agents[game.player], game.mask()
-        infos = {agent: self._waiting() for agent in agents} | {selected: {"action_mask": mask.copy()}}
-        self._change(
+        agent_to_move, mask = agents[game.player], game.mask()
+        infos = {agent: self._waiting_info() for agent in agents} | {agent_to_move: {"action_mask": mask.copy()}}
+        self._set_together(
             game=game,
-            _seed=deal,
+            _seed=deal_seed,
             agents=agents[:],
             rewards=dict.fromkeys(agents, 0.0),
             _cumulative_rewards=dict.fromkeys(agents, 0.0),
             _scores=np.array(game.scores),  # at the last reward
-            _paid=0,  # moves of the game at the last reward
+            _paid_moves=0,  # moves of the game at the last reward
             terminations=dict.fromkeys(agents, False),
             truncations=dict.fromkeys(agents, False),
             infos=infos,
             _skip_agent_selection=None,
-            agent_selection=selected,
+            agent_selection=agent_to_move,
             _mask=mask,
             _observation=game.observation(),
             _was_reset=True,
@@ -194,13 +201,13 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         agent, game = self.agent_selection, self.game
         try:
             _, player, over = game.play_and_look(number, self._mask, self._observation)
-            self._note(agent, player, over)
+            self._update(agent, player, over)
         except IllegalMoveError:
             if self._raise_illegal:
                 raise
             self._end_illegally(agent, number)
         except BaseException:  # an interrupt; the game may already have moved
-            self._note(agent, game.player, game.over)
+            self._update(agent, game.player, game.over)
             raise
         if self.render_mode == "human":
             self.render()
@@ -214,7 +221,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             EnvLogger.error_observe_before_reset()
         if agent == self.agent_selection and not self._ended:  # computed by the last step
             return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
-        return {"observation": self.game.observation(self._index[agent]), **self._waiting()}
+        return {"observation": self.game.observation(self._player_of_agent[agent]), **self._waiting_info()}
 
     def state(self) -> np.ndarray:
         """Return the observations of all players in their order, concatenated: shape (num_players * F,), int8.
@@ -253,15 +260,15 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
     # --- between decisions ---
 
-    def _waiting(self) -> dict[str, Any]:
+    def _waiting_info(self) -> dict[str, Any]:
         """Info of an agent that isn't to move."""
         return {"action_mask": np.zeros(self._num_actions, np.int8)}
 
-    def _change(self, **values: Any) -> None:
+    def _set_together(self, **values: Any) -> None:
         """Set attributes all at once: no interrupt can come between two of them."""
         self.__dict__.update(values)
 
-    def _note(self, agent: str, player: int, over: bool) -> None:
+    def _update(self, agent: str, player: int, over: bool) -> None:
         """Update the attributes from the game. Nothing changes if they are up to date.
 
         Args:
@@ -276,15 +283,15 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             self._ended = True
         following = self.possible_agents[player]
         if following != agent:
-            self.infos[agent] = self._waiting()
+            self.infos[agent] = self._waiting_info()
             self.agent_selection = following
         self.infos[following] = {"action_mask": self._mask.copy()}
         self.has_updated = True
 
     def _pay(self, agent: str) -> None:
-        """Pay the rewards for the move of an agent, unless that is done."""
+        """Pay the rewards for the last move, by `agent`, unless they have been paid."""
         moves = self.game.num_played
-        if moves == self._paid:
+        if moves == self._paid_moves:
             return
         reward, scores = self._reward, self._scores.copy()
         self.game.pay(self._mode, scores, reward)
@@ -292,15 +299,15 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         cumulative = self._cumulative_rewards | {agent: 0.0}
         for receiver, amount in rewards.items():
             cumulative[receiver] += amount
-        self._change(rewards=rewards, _cumulative_rewards=cumulative, _scores=scores, _paid=moves)
+        self._set_together(rewards=rewards, _cumulative_rewards=cumulative, _scores=scores, _paid_moves=moves)
 
     def _end_illegally(self, agent: str, action: int) -> None:
         rewards = dict.fromkeys(self.agents, 0.0) | {agent: ILLEGAL_REWARD}
-        self._change(
+        self._set_together(
             rewards=rewards,
             _cumulative_rewards=self._cumulative_rewards | {agent: ILLEGAL_REWARD},
             terminations=dict.fromkeys(self.agents, True),
-            infos=self.infos | {agent: {**self._waiting(), "illegal_action": np.asarray(action)[()]}},
+            infos=self.infos | {agent: {**self._waiting_info(), "illegal_action": np.asarray(action)[()]}},
             has_updated=True,
             _ended=True,
         )
@@ -311,10 +318,10 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         if self.agents:
             # PettingZoo deletes the agent from several lists and dicts in turn. It gets copies, which replace the
             # originals all at once.
-            after: Any = AECEnv.__new__(AECEnv)
-            after.__dict__ = {name: copy(getattr(self, name)) for name in SET_AT_END}
-            after._was_dead_step(action)
-            self._change(**after.__dict__, has_updated=True)
+            stand_in: Any = AECEnv.__new__(AECEnv)
+            stand_in.__dict__ = {name: copy(getattr(self, name)) for name in SET_AT_END}
+            stand_in._was_dead_step(action)
+            self._set_together(**stand_in.__dict__, has_updated=True)
         else:
             self.has_updated = True
             EnvLogger.warn_step_after_terminated_truncated()

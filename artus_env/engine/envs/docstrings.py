@@ -9,9 +9,9 @@ from artus_env.engine.play.rewards import reward_modes
 
 WIDTH = 100
 REWARDS = """\
-`"win"`: at the end, w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); with two
-players +1 and -1, all tied 0. `"margin"`: at the end, (own {score} - mean of the others) / the scale of the
-game. `"{score}"`: the same margin, paid move by move. In each mode the rewards of all players add up to zero."""
+`"win"`: at the end, w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1): with two
+players +1 and -1, and 0 if all share the win. `"margin"`: at the end, (own {score} - mean of the others) / the scale of
+the game. `"{score}"`: the same margin, paid move by move. In each mode the rewards of all players add up to zero."""
 VARIANT = """\
 * `rules`: {rules}; the first one by default
 * `num_players`: {players}
@@ -32,7 +32,7 @@ agent can act several times in a row.
 
 ## Action Space
 
-`Discrete({actions})`, the same ids in every variant. `env.game.move(action)` is the text of a legal one.
+`Discrete({actions})`, the same ids in every variant. `env.game.move(action)` is the text of a legal action.
 
 ## Observation Space
 
@@ -77,8 +77,8 @@ is part of the step.
 
 ## Action Space
 
-`Discrete({actions})`, the same ids in every variant. `info["action_mask"]` and `action_masks()` are the legal ones,
-int8, as `action_space.sample` takes them.
+`Discrete({actions})`, the same ids in every variant. `info["action_mask"]` and `action_masks()` have a 1 for each legal
+action, int8, in the form that `action_space.sample` takes.
 
 ## Observation Space
 
@@ -87,12 +87,13 @@ int8, as `action_space.sample` takes them.
 
 ## Rewards
 
-Those of the seat for all that happened until its next decision or the end, so a game that is lost on an opponent's move
-pays -1 for the seat's last action. {reward_text}
+The reward of a step is the sum of the seat's rewards until its next decision or the end, so a game that is lost on an
+opponent's move pays -1 for the seat's last action. {reward_text}
 
 ## Starting State
 
-`reset(seed=...)` deals as `Game(seed=...)` does, and sets the seat, the opponents' decisions and all later episodes.
+`reset(seed=...)` deals as `Game(seed=...)` does, and determines the seat, the opponents' decisions and all later
+episodes.
 Options for one episode: `start_player`, `seat`, and `position` (`Game.to_dict`) to begin at instead of a deal.
 
 ## Episode End
@@ -124,8 +125,8 @@ spaces, rewards and options. The infos have the form of `gymnasium.vector.SyncVe
 
 ## Action Space
 
-`MultiDiscrete`, N times {actions}. `info["action_mask"]` and `action_masks()` are the legal ones, shape (N, {actions}),
-int8; `action_space.sample` takes them as a tuple of rows.
+`MultiDiscrete`, N times {actions}. `info["action_mask"]` and `action_masks()` have a 1 for each legal action, shape (N,
+{actions}), int8; `action_space.sample` takes them as a tuple of rows.
 
 ## Observation Space
 
@@ -148,7 +149,7 @@ its own game.
 
 ## Arguments
 
-* `num_envs`: how many games
+* `num_envs`: number of games
 * `autoreset_mode`: `"NextStep"`, `"SameStep"` or `"Disabled"`
 * `render_mode`: `None`, `"ansi"` or `"rgb_array"` (needs the extra `render`)
 * `max_episode_steps`: truncate episodes after this many steps; `None`: never

@@ -19,7 +19,7 @@ from artus_env.engine.envs.seats import SeatedGames
 from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.rewards import RewardMode
 
-GAME = np.zeros(1, np.int64)  # the only game of the batch
+ONLY_GAME = np.zeros(1, np.int64)  # the only game of the batch
 NOTHING_TO_UNDO: AbstractContextManager[None] = nullcontext()
 
 
@@ -105,7 +105,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """
         seed = None if seed is None else check_seed(seed)  # Gymnasium doesn't accept NumPy's numbers
         with self.games.all_or_nothing():
-            self.games.deal(GAME, [seed], options)
+            self.games.deal(ONLY_GAME, [seed], options)
         super().reset(seed=seed)  # for wrappers and users: games don't use this generator
         if self.render_mode == "human":
             self.render()
@@ -125,9 +125,10 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         if self.games.ended[0]:
             raise ResetNeeded("the episode has ended (or none has begun): call reset() before step()")
         number = action_number(action)
-        playable = number if number in range(self.games.batch.num_actions) else -1  # may be too large for an array
+        # -1 stands for a number that is no action: it may be too large for an array.
+        batch_action = number if number in range(self.games.batch.num_actions) else -1
         with NOTHING_TO_UNDO if self.games.acts_at_once() else self.games.all_or_nothing():
-            (reward,), (ended,), (illegal,) = self.games.act(np.array([playable]), GAME)
+            (reward,), (ended,), (illegal,) = self.games.act(np.array([batch_action]), ONLY_GAME)
         info = self._info()
         if illegal:
             info["illegal_action"] = np.asarray(number)[()]  # np.int64, unless it is too large for that

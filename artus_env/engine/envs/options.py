@@ -24,10 +24,10 @@ def read_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> dic
     unknown = [printable(str(name)) for name in options or {} if name not in known]
     if unknown:
         raise ValueError(f"options: {', '.join(unknown)} unknown; there are {', '.join(known)}")
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    if "position" in given and "start_player" in given:
+    given_options = {name: value for name, value in (options or {}).items() if value is not None}
+    if "position" in given_options and "start_player" in given_options:
         raise ValueError("options: start_player and position exclude each other, a position knows who started")
-    return given
+    return given_options
 
 
 def read_position(position: Any, definition: Definition, components: Any, rules: str, num_players: int) -> np.ndarray:
@@ -40,7 +40,7 @@ def read_position(position: Any, definition: Definition, components: Any, rules:
     variant = definition.rules[int(states[0]["rule_set"])], int(states[0]["num_players"])
     if variant != (rules, num_players):
         raise ValueError(
-            f"position: it is of {variant[0]} with {variant[1]} players, this is {rules} with {num_players}"
+            f"position: it belongs to {variant[0]} with {variant[1]} players, this is {rules} with {num_players}"
         )
     if kernels.over_one(definition.build_tables(components), states):
         raise ValueError("position: the game is over there")

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from artus_env.engine.agents.names import find_agent
-from artus_env.engine.agents.view import FORFEIT, Agent, blamed, choose_actions, type_name
+from artus_env.engine.agents.view import FORFEIT, Agent, choose_actions, type_name, with_agent_name
 from artus_env.engine.basics.numbers import whole_number
 from artus_env.engine.contract.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.drawing.render import draw
@@ -52,23 +52,24 @@ class SeatedGames:
     def __init__(self, batch: Batch, seat: int | None, opponents: Any, scale: bool = False) -> None:
         if seat is not None:
             whole_number("seat", seat, 0, batch.num_players - 1)
-        count = batch.num_players - 1
-        if isinstance(opponents, (list, tuple)) and len(opponents) != count:
-            raise ValueError(f"opponents must be one for all or a list of {count}, got {len(opponents)}")
+        num_opponents = batch.num_players - 1
+        if isinstance(opponents, (list, tuple)) and len(opponents) != num_opponents:
+            raise ValueError(f"opponents must be one for all or a list of {num_opponents}, got {len(opponents)}")
         single = not isinstance(opponents, (list, tuple))
-        given = [opponents] if single else opponents
-        self.agents: list[Agent] = [find_agent(agent) for agent in given]
-        self._names = [name if isinstance(name, str) else type_name(name) for name in given]
-        self._order = np.zeros(count, np.int64) if single else np.arange(count)  # agents clockwise from the seat
+        opponent_list = [opponents] if single else opponents
+        self.agents: list[Agent] = [find_agent(agent) for agent in opponent_list]
+        self._names = [name if isinstance(name, str) else type_name(name) for name in opponent_list]
+        # Index in `agents` of each opponent, clockwise from the seat.
+        self._agent_of_opponent = np.zeros(num_opponents, np.int64) if single else np.arange(num_opponents)
         self.batch = batch
         self.fixed_seat = seat
         self.seat = np.zeros(len(batch), np.int64)
         self.ended = np.ones(len(batch), np.bool_)
-        self._agent_of_seat = np.full((len(batch), batch.num_players), -1)  # agent of each seat, -1: the user
+        self._agent_of_seat = np.full((len(batch), batch.num_players), -1)  # indices into `agents`, -1: the user
         self.skipped = np.zeros(len(batch), np.int64)
-        self._pending = np.zeros(len(batch))  # the seat's rewards since its last decision
-        self._pending_before = np.zeros(len(batch))  # rewards of skipped games
-        self._has_skipped = False  # whether `skipped` or `_pending_before` has non-zeros
+        self._pending_rewards = np.zeros(len(batch))  # the seat's rewards since its last decision
+        self._skipped_rewards = np.zeros(len(batch))  # rewards of skipped games
+        self._has_skipped = False  # whether `skipped` or `_skipped_rewards` has non-zeros
         choosers = [chooser_of(agent) for agent in self.agents]
         self._compiled = None not in choosers  # whether compiled code can play for all opponents
         self._chooser_of_agent = np.array([-1 if chooser is None else chooser for chooser in choosers])
@@ -76,7 +77,7 @@ class SeatedGames:
         self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # by seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
         self._last_actions: np.ndarray | None = None  # by game, -1: none yet; None: not recorded
-        self._last_states: np.ndarray | None = None  # the states before them
+        self._last_states: np.ndarray | None = None  # the states before those actions
         self._undo: Undo | None = None
         self._scale = batch.definition.observation_scale(batch.components) if scale else None
         low, high = batch.definition.observation_bounds(batch.components)
@@ -106,46 +107,46 @@ class SeatedGames:
             RuntimeError: If a seat has had no decision in `MOST_SKIPPED` games in a row.
         """
         batch = self.batch
-        given = read_options(options, OPTIONS)
-        start_player = given.get("start_player")
+        given_options = read_options(options, OPTIONS)
+        start_player = given_options.get("start_player")
         batch.definition.check_variant(batch.rules, batch.num_players, start_player)
-        if "seat" in given:
-            whole_number("seat", given["seat"], 0, batch.num_players - 1)
+        if "seat" in given_options:
+            whole_number("seat", given_options["seat"], 0, batch.num_players - 1)
         states = None
-        if "position" in given:
+        if "position" in given_options:
             states = read_position(
-                given["position"], batch.definition, batch.components, batch.rules, batch.num_players
+                given_options["position"], batch.definition, batch.components, batch.rules, batch.num_players
             )
-        deals = next_seeds(batch.seeds[which])
+        deal_seeds = next_seeds(batch.seeds[which])
         for k, seed in enumerate(seeds or ()):
             if seed is not None:
-                deals[k] = check_seed(seed)
+                deal_seeds[k] = check_seed(seed)
         for k, seed in enumerate(seeds or ()):
             if seed is not None:
                 self._keys[which[k]] = seed_stream(seed, 1, _OPPONENTS)[0]
 
-        seat = given.get("seat", self.fixed_seat)
+        seat = given_options.get("seat", self.fixed_seat)
         if self._has_skipped:
             self.skipped[:] = 0
-            self._pending_before[which] = 0
-        self._begin(which, deals, seat, start_player, states)
-        while (over := which[self.ended[which]]).size:
+            self._skipped_rewards[which] = 0
+        self._begin(which, deal_seeds, seat, start_player, states)
+        while (ended_games := which[self.ended[which]]).size:
             if states is not None:
                 raise ValueError("position: the game ends before the seat has a decision")
-            if self.skipped[over].max() == MOST_SKIPPED:
-                last = self.seat[over[self.skipped[over].argmax()]]
+            if self.skipped[ended_games].max() == MOST_SKIPPED:
+                stuck_seat = self.seat[ended_games[self.skipped[ended_games].argmax()]]
                 raise RuntimeError(
-                    f"{batch.definition.name}: seat {last} has had no decision in {MOST_SKIPPED} games in a row"
+                    f"{batch.definition.name}: seat {stuck_seat} has had no decision in {MOST_SKIPPED} games in a row"
                 )
             self._has_skipped = True
-            self.skipped[over] += 1
-            self._pending_before[over] += self._pending[over]
-            self._begin(over, next_seeds(batch.seeds[over]), seat, start_player)
+            self.skipped[ended_games] += 1
+            self._skipped_rewards[ended_games] += self._pending_rewards[ended_games]
+            self._begin(ended_games, next_seeds(batch.seeds[ended_games]), seat, start_player)
 
     def _begin(
         self,
         which: np.ndarray,
-        deals: np.ndarray,
+        deal_seeds: np.ndarray,
         seat: int | None,
         start_player: int | None,
         states: np.ndarray | None = None,
@@ -153,17 +154,17 @@ class SeatedGames:
         """Deal games with these seeds, or set them to this state, and play until the seat is to move or the game is
         over."""
         batch = self.batch
-        batch.reset(deals, start_player, which, look=False)
+        batch.reset(deal_seeds, start_player, which, look=False)
         if states is not None:
             batch.states[which] = states
-        self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
+        self.seat[which] = drawn_seats(deal_seeds, batch.num_players) if seat is None else seat
         self._agent_of_seat[which] = -1
-        for k, agent in enumerate(self._order):
+        for k, agent in enumerate(self._agent_of_opponent):
             seats = (self.seat[which] + 1 + k) % batch.num_players
             self._agent_of_seat[which, seats] = agent
             if self._choosers is not None:
                 self._choosers[which, seats] = self._chooser_of_agent[agent]
-        self._pending[which] = 0
+        self._pending_rewards[which] = 0
         if self._last_actions is not None:
             self._last_actions[which] = -1
         if not self._compiled:  # compiled code refreshes by itself
@@ -188,29 +189,29 @@ class SeatedGames:
         batch = self.batch
         if self._compiled:
             # Compiled code makes all changes in one call, which an interrupt can't divide.
-            reward, illegal = self._play_on(actions, which)
-            ended = self.ended[which]
+            reward, is_illegal = self._play_on(actions, which)
+            has_ended = self.ended[which]
         else:
             # Like `play_on`, for opponents without compiled code. Legality is checked here, because one illegal action
             # would make `Batch.step` reject all games.
-            inside = (actions >= 0) & (actions < batch.num_actions)
-            legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
-            playing = which[legal]
-            self._play(actions[legal], playing)
-            self._let_others_play(playing)
-            illegal = ~legal
-            self.ended[which] = ended = batch.done[which] | illegal
-            reward = np.where(illegal, ILLEGAL_REWARD, self._pending[which])
-            self._pending[which] = 0
-            if illegal.any():
-                batch.done[which[illegal]] = True
-                batch.mask[which[illegal]] = 0  # in the batch these games aren't over
+            is_action = (actions >= 0) & (actions < batch.num_actions)
+            is_legal = is_action & (batch.mask[which, np.where(is_action, actions, 0)] != 0)
+            legal_games = which[is_legal]
+            self._play(actions[is_legal], legal_games)
+            self._let_others_play(legal_games)
+            is_illegal = ~is_legal
+            self.ended[which] = has_ended = batch.done[which] | is_illegal
+            reward = np.where(is_illegal, ILLEGAL_REWARD, self._pending_rewards[which])
+            self._pending_rewards[which] = 0
+            if is_illegal.any():
+                batch.done[which[is_illegal]] = True
+                batch.mask[which[is_illegal]] = 0  # in the batch these games aren't over
         if self._has_skipped:
-            reward += self._pending_before[which]
-            self._pending_before[which] = 0
+            reward += self._skipped_rewards[which]
+            self._skipped_rewards[which] = 0
             self.skipped[:] = 0
-            self._has_skipped = bool(self._pending_before.any())
-        return reward, ended, illegal
+            self._has_skipped = bool(self._skipped_rewards.any())
+        return reward, has_ended, is_illegal
 
     def observation(self) -> np.ndarray:
         """Observations of the seats: shape (N, F), int8, or float32 if they are scaled; a fresh array. Also after the
@@ -235,21 +236,22 @@ class SeatedGames:
             batch = self.batch
             arrays = (
                 batch.states, batch.seeds, batch.done, self.seat, self.ended, self.skipped, self._agent_of_seat,
-                self._pending, self._pending_before, self._keys, self._choosers, self._last_actions, self._last_states,
+                self._pending_rewards, self._skipped_rewards, self._keys, self._choosers, self._last_actions,
+                self._last_states,
             )  # fmt: skip
-            self._undo = Undo([array for array in arrays if array is not None], derive=self._look)
+            self._undo = Undo([array for array in arrays if array is not None], derive=self._refresh_views)
         self._undo.owners = owners
         return self._undo
 
-    def _look(self) -> None:
+    def _refresh_views(self) -> None:
         """Compute observations and masks, after everything else has been undone."""
         batch = self.batch
-        self._has_skipped = bool(self.skipped.any() or self._pending_before.any())
+        self._has_skipped = bool(self.skipped.any() or self._skipped_rewards.any())
         batch.refresh()
-        over = np.flatnonzero(batch.done)
-        if len(over):
-            batch.observation[over] = batch.observe(self.seat[over], over)
-            batch.mask[over] = 0
+        ended_games = np.flatnonzero(batch.done)
+        if len(ended_games):
+            batch.observation[ended_games] = batch.observe(self.seat[ended_games], ended_games)
+            batch.mask[ended_games] = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_undo": None}  # it refers to the arrays of these games, not of a copy
@@ -273,40 +275,41 @@ class SeatedGames:
         return self._compiled and not self._has_skipped
 
     def _play_on(self, actions: np.ndarray | None, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Play actions (None: the others begin), then for the others, all in compiled code.
+        """Play the seats' actions (None: the others begin), then those of the opponents, all in compiled code.
 
         Returns:
             The seats' rewards, shape (n,), float64; whether each action was illegal, shape (n,), bool.
         """
-        paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
+        rewards, is_illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
         play_on(
-            self.batch.fields, self.seat, self._choosers, self._keys, self._pending, self.ended, actions is not None,
-            which if actions is None else actions, which, illegal, paid, self._last_states, self._last_actions,
+            self.batch.fields, self.seat, self._choosers, self._keys, self._pending_rewards, self.ended,
+            actions is not None, which if actions is None else actions, which, is_illegal, rewards,
+            self._last_states, self._last_actions,
         )  # fmt: skip
-        return paid, illegal
+        return rewards, is_illegal
 
     def _let_others_play(self, which: np.ndarray) -> None:
         batch = self.batch
         if self._compiled:
             self._play_on(None, which)
             return
-        waiting = which
-        while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
-            actions = choose_actions(batch, self.agents, self._agent_of_seat, self._keys, waiting, self._names)
+        games = which
+        while len(games := games[(batch.player[games] != self.seat[games]) & ~batch.done[games]]):
+            actions = choose_actions(batch, self.agents, self._agent_of_seat, self._keys, games, self._names)
             if (actions == FORFEIT).any():
                 failures = {getattr(agent, "failure", "") for agent in self.agents} - {""}
                 raise RuntimeError(f"an opponent gave its game up: {'; '.join(sorted(failures)) or 'no reason given'}")
             try:
-                self._play(actions, waiting)
+                self._play(actions, games)
             except IllegalMoveError as error:
-                raise blamed(error, batch, self.agents, self._agent_of_seat, self._names) from None
-        over = which[batch.done[which]]
-        if len(over):  # after the end the batch has the start player's view
-            batch.observation[over] = batch.observe(self.seat[over], over)
+                raise with_agent_name(error, batch, self.agents, self._agent_of_seat, self._names) from None
+        ended_games = which[batch.done[which]]
+        if len(ended_games):  # after the end the batch has the start player's view
+            batch.observation[ended_games] = batch.observe(self.seat[ended_games], ended_games)
 
     def _play(self, actions: np.ndarray, which: np.ndarray) -> None:
         if self._last_actions is not None and self._last_states is not None:
             self._last_states[which] = self.batch.states[which]
             self._last_actions[which] = actions
         reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
-        self._pending[which] += reward[which, self.seat[which]]
+        self._pending_rewards[which] += reward[which, self.seat[which]]

@@ -25,21 +25,21 @@ class Undo:
     ) -> None:
         # As bytes, in half the time: records would be copied field by field.
         self._arrays = [array.reshape(-1).view(np.uint8).data for array in arrays]
-        self._kept = [memoryview(bytearray(array.nbytes)) for array in self._arrays]
+        self._copies = [memoryview(bytearray(array.nbytes)) for array in self._arrays]
         self._attributes: list[dict[str, Any]] = []
         self._derive = derive
         self.owners = owners
 
     def __enter__(self) -> None:
-        for array, kept in zip(self._arrays, self._kept, strict=True):
-            kept[:] = array
+        for array, copy in zip(self._arrays, self._copies, strict=True):
+            copy[:] = array
         self._attributes = [vars(owner).copy() for owner in self.owners]
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if kind is None:
+    def __exit__(self, error_type: type[BaseException] | None, error: object, trace: object) -> None:
+        if error_type is None:
             return
-        for array, kept in zip(self._arrays, self._kept, strict=True):
-            array[:] = kept
+        for array, copy in zip(self._arrays, self._copies, strict=True):
+            array[:] = copy
         for owner, attributes in zip(self.owners, self._attributes, strict=True):
             vars(owner).update(attributes)
         if self._derive:

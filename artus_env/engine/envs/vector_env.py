@@ -23,12 +23,12 @@ from artus_env.engine.envs.seats import OPTIONS, SeatedGames
 from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.rewards import RewardMode
 
-NOT_CALLED = ("reset", "step", "close")
+REFUSED_BY_CALL = ("reset", "step", "close")
 """Methods of the whole environment, which `call` refuses."""
-OF_EACH_GAME = ("action_masks", "render")
+RESULT_PER_GAME = ("action_masks", "render")
 """Methods with a result for each game."""
-SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
-"""Attributes of one game that have another name here."""
+NAMES_OF_SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
+"""Names that attributes of a single game have in this environment."""
 
 
 class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -122,19 +122,19 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             ValueError: If a seed or an option is unknown or doesn't fit.
             RuntimeError: If a seat has had no decision in 1,000 games in a row.
         """
-        given = read_options(options, (*OPTIONS, "reset_mask"))
-        which = _chosen(given.pop("reset_mask", None), self.num_envs)
+        given_options = read_options(options, (*OPTIONS, "reset_mask"))
+        which = _games_to_deal(given_options.pop("reset_mask", None), self.num_envs)
         seeds: list[int | None] | None = None
         if isinstance(seed, (list, tuple, np.ndarray)):
             if len(seed) != self.num_envs:
                 raise ValueError(f"seed must be one number or a list of {self.num_envs}, got {len(seed)}")
             seeds = [seed[game] for game in which]
-        first = None if seed is None or seeds else check_seed(seed)
-        if first is not None:
-            seeds = [first + int(game) for game in which]
+        first_seed = None if seed is None or seeds else check_seed(seed)
+        if first_seed is not None:
+            seeds = [first_seed + int(game) for game in which]
         with self.games.all_or_nothing(self):
-            self.games.deal(which, seeds, given)
-            super().reset(seed=first)
+            self.games.deal(which, seeds, given_options)
+            super().reset(seed=first_seed)
             self._steps = self._steps.copy()  # an interrupt restores the old ones
             self._steps[which] = 0
             self._was_reset = True
@@ -154,7 +154,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         Raises:
             ResetNeeded: Before the first reset; with autoreset disabled also if a game has ended.
             TypeError: If the actions aren't whole numbers.
-            ValueError: If there are more or fewer than N.
+            ValueError: If there are more or fewer than N actions.
         """
         games = self.games
         next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
@@ -167,37 +167,39 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         games = self.games
-        stale = np.flatnonzero(games.ended)
-        playing = np.flatnonzero(~games.ended)
+        ended_games = np.flatnonzero(games.ended)
+        running_games = np.flatnonzero(~games.ended)
         rewards = np.zeros(self.num_envs)
-        illegal, terminations, truncations = np.zeros((3, self.num_envs), np.bool_)
-        rewards[playing], terminations[playing], illegal[playing] = games.act(actions[playing], playing)
+        is_illegal, terminations, truncations = np.zeros((3, self.num_envs), np.bool_)
+        rewards[running_games], terminations[running_games], is_illegal[running_games] = games.act(
+            actions[running_games], running_games
+        )
         if self.max_episode_steps is not None:
             self._steps = self._steps.copy()  # an interrupt restores the old ones
-            self._steps[playing] += 1
-            self._steps[stale] = 0
-            truncations[playing] = self._steps[playing] >= self.max_episode_steps
+            self._steps[running_games] += 1
+            self._steps[ended_games] = 0
+            truncations[running_games] = self._steps[running_games] >= self.max_episode_steps
             games.ended |= truncations
-        if len(stale):
-            games.deal(stale)
-        ended = terminations | truncations
-        every = np.arange(self.num_envs)
+        if len(ended_games):
+            games.deal(ended_games)
+        has_ended = terminations | truncations
+        all_games = np.arange(self.num_envs)
         infos: dict[str, Any] = {}
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
-            over = np.flatnonzero(ended)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and has_ended.any():
+            finished_games = np.flatnonzero(has_ended)
             final_obs = np.full(self.num_envs, None, object)
-            for game, observation in zip(over, games.observation()[over], strict=True):
+            for game, observation in zip(finished_games, games.observation()[finished_games], strict=True):
                 final_obs[game] = observation
             infos = {
                 "final_obs": final_obs,
-                "_final_obs": ended.copy(),
-                "final_info": self._infos(over, illegal, actions),
-                "_final_info": ended.copy(),
+                "_final_obs": has_ended.copy(),
+                "final_info": self._infos(finished_games, is_illegal, actions),
+                "_final_info": has_ended.copy(),
             }
-            games.deal(over)
-            self._steps = np.where(ended, 0, self._steps)
-            illegal[:] = False
-        infos |= self._infos(every, illegal, actions)
+            games.deal(finished_games)
+            self._steps = np.where(has_ended, 0, self._steps)
+            is_illegal[:] = False
+        infos |= self._infos(all_games, is_illegal, actions)
         return games.observation(), rewards, terminations, truncations, infos
 
     def action_masks(self) -> np.ndarray:
@@ -212,15 +214,15 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             AttributeError: If there is no such method or attribute.
             ValueError: For `reset`, `step` and `close`.
         """
-        if name in NOT_CALLED:
+        if name in REFUSED_BY_CALL:
             raise ValueError(f"call {name}() of the environment itself, not through call()")
         if name in self._attributes:
-            given = self._attributes[name]
-            return tuple(value(*args, **kwargs) if callable(value) else value for value in given)
-        value = getattr(self, SINGLE.get(name, name))
+            game_values = self._attributes[name]
+            return tuple(value(*args, **kwargs) if callable(value) else value for value in game_values)
+        value = getattr(self, NAMES_OF_SINGLE.get(name, name))
         if callable(value):
             value = value(*args, **kwargs)
-        return tuple(value) if name in OF_EACH_GAME and value is not None else (value,) * self.num_envs
+        return tuple(value) if name in RESULT_PER_GAME and value is not None else (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """An attribute of each game, as from `SyncVectorEnv.get_attr`: N values.
@@ -240,16 +242,16 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         Raises:
             ValueError: If the number of values is wrong, or they differ where all games share the attribute.
         """
-        given = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
-        if len(given) != self.num_envs:
-            raise ValueError(f"{name} must be one value or a list of {self.num_envs}, got {len(given)}")
-        shared = SINGLE.get(name, name)
-        if name in self._attributes or not hasattr(self, shared):
-            self._attributes[name] = given
-        elif any(value is not given[0] and value != given[0] for value in given):
+        game_values = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
+        if len(game_values) != self.num_envs:
+            raise ValueError(f"{name} must be one value or a list of {self.num_envs}, got {len(game_values)}")
+        own_name = NAMES_OF_SINGLE.get(name, name)
+        if name in self._attributes or not hasattr(self, own_name):
+            self._attributes[name] = game_values
+        elif any(value is not game_values[0] and value != game_values[0] for value in game_values):
             raise ValueError(f"{name} is the same for all games: give one value")
         else:
-            setattr(self, shared, given[0])
+            setattr(self, own_name, game_values[0])
 
     def render(self) -> tuple[str, ...] | tuple[np.ndarray, ...] | None:
         """Return the position of each game as its seat sees it: as text, or as pixels, shape (height, width, 3),
@@ -269,29 +271,29 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return mask
 
     def _infos(
-        self, which: np.ndarray, illegal: np.ndarray | None = None, actions: np.ndarray | None = None
+        self, which: np.ndarray, is_illegal: np.ndarray | None = None, actions: np.ndarray | None = None
     ) -> dict[str, Any]:
         """Return the infos of some games in the form of `VectorEnv._add_info`: `_key` marks the games that have a
         `key`."""
-        included = np.zeros(self.num_envs, np.bool_)
-        included[which] = True
+        is_included = np.zeros(self.num_envs, np.bool_)
+        is_included[which] = True
         mask, seat, skipped = self._mask(), self.games.seat.copy(), self.games.skipped.copy()
         if len(which) < self.num_envs:
-            mask[~included], seat[~included], skipped[~included] = 0, 0, 0
+            mask[~is_included], seat[~is_included], skipped[~is_included] = 0, 0, 0
         infos = {
-            "action_mask": mask, "_action_mask": included, "seat": seat, "_seat": included.copy(),
-            "skipped_games": skipped, "_skipped_games": included.copy(),
+            "action_mask": mask, "_action_mask": is_included, "seat": seat, "_seat": is_included.copy(),
+            "skipped_games": skipped, "_skipped_games": is_included.copy(),
         }  # fmt: skip
-        if illegal is not None and actions is not None and illegal.any():
-            infos |= {"illegal_action": np.where(illegal, actions, 0), "_illegal_action": illegal.copy()}
+        if is_illegal is not None and actions is not None and is_illegal.any():
+            infos |= {"illegal_action": np.where(is_illegal, actions, 0), "_illegal_action": is_illegal.copy()}
         return infos
 
 
-def _chosen(mask: Any, count: int) -> np.ndarray:
+def _games_to_deal(mask: Any, count: int) -> np.ndarray:
     """Indices of the games that `reset` deals again."""
     if mask is None:
         return np.arange(count)
-    given = np.asarray(mask)
-    if given.shape != (count,) or given.dtype != np.bool_ or not given.any():
+    is_chosen = np.asarray(mask)
+    if is_chosen.shape != (count,) or is_chosen.dtype != np.bool_ or not is_chosen.any():
         raise ValueError(f"reset_mask must be {counted(count, 'boolean')}, not all false, got {shown(mask)}")
-    return np.flatnonzero(given)
+    return np.flatnonzero(is_chosen)

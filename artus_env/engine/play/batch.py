@@ -109,15 +109,15 @@ class Batch:
         self.final_scores = np.zeros((num_games, num_players), np.int32)
         self.final_outcomes = np.zeros((num_games, num_players), np.int32)
         self.legal_bits = np.zeros((num_games, self.definition.mask_words), np.uint64)
-        self._everything = np.arange(num_games)
-        self._plays = np.full(num_games, kernels.PLAYS, np.int8)
+        self._all_games = np.arange(num_games)
+        self._play_markers = np.full(num_games, kernels.PLAYS, np.int8)  # in place of start players: nothing is dealt
         self._actions = np.zeros(num_games, np.int64)
         root = fresh_seed() if seed is None else check_seed(seed)
         self.seeds = seed_stream(root, num_games, _DEALS)
         self._numbers = np.full(num_games, _UNNUMBERED)
         self._numbered_seeds = self.seeds.copy()  # a game keeps its number as long as it has this seed
         self._keys = seed_stream(root, num_games, _CHOICES)
-        self.fields = self._gathered(mode)
+        self.fields = self._make_fields(mode)
         self.reset(self.seeds, look=look)
 
     def __len__(self) -> int:
@@ -162,9 +162,9 @@ class Batch:
     @property
     def numbers(self) -> np.ndarray:
         """A number for each game, unique in this process and new with each deal: shape (N,), int64."""
-        new = np.flatnonzero((self._numbers == _UNNUMBERED) | (self._numbered_seeds != self.seeds))
-        self._numbers[new] = [next(_new_numbers) for _ in new]
-        self._numbered_seeds[new] = self.seeds[new]
+        new_games = np.flatnonzero((self._numbers == _UNNUMBERED) | (self._numbered_seeds != self.seeds))
+        self._numbers[new_games] = [next(_new_numbers) for _ in new_games]
+        self._numbered_seeds[new_games] = self.seeds[new_games]
         return self._numbers
 
     def reset(self, seeds: Any = None, start_players: Any = None, which: Any = None, look: bool = True) -> None:
@@ -180,28 +180,28 @@ class Batch:
         Raises:
             ValueError: If a shape or a value doesn't fit; nothing has changed then.
         """
-        games = self._chosen(which)
+        games = self._chosen_games(which)
         starts = np.full(len(games), kernels.DRAWN, np.int8)
         if start_players is not None:
-            given = np.asarray(start_players)
-            if not are_whole(start_players) or ((given < -1) | (given >= self.num_players)).any():
+            players = np.asarray(start_players)
+            if not are_whole(start_players) or ((players < -1) | (players >= self.num_players)).any():
                 raise ValueError(
                     f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {shown(start_players)}"
                 )
-            starts[:] = _one_each("start_players", given, len(games))
+            starts[:] = _value_per_game("start_players", players, len(games))
         if seeds is None:
-            deals = next_seeds(self.seeds[games])
+            deal_seeds = next_seeds(self.seeds[games])
         else:
-            deals = np.array(_one_each("seeds", _as_seeds(seeds), len(games)))
+            deal_seeds = np.array(_value_per_game("seeds", _as_seeds(seeds), len(games)))
         self._numbers[games] = _UNNUMBERED  # an interrupt here is harmless: the old deals get new numbers
         if look:
-            self._share(kernels.step, (self.fields, starts, deals.view(np.int64), games), len(games), self._shares)
+            self._share(kernels.step, (self.fields, starts, deal_seeds.view(np.int64), games), len(games), self._shares)
         else:
-            kernels.deal(self.fields, starts, deals.view(np.int64), games)
+            kernels.deal(self.fields, starts, deal_seeds.view(np.int64), games)
 
     def refresh(self, which: Any = None) -> None:
         """Compute player, observation and mask again after writing to `states`; `which` as for `reset`."""
-        kernels.look(self.fields, self._chosen(which))
+        kernels.look(self.fields, self._chosen_games(which))
 
     def observe(self, players: Any, which: Any = None) -> np.ndarray:
         """Observation of any player, to move or not: shape (N, F), int8, a fresh array.
@@ -213,12 +213,12 @@ class Batch:
         Raises:
             ValueError: If there is no such player.
         """
-        games = self._chosen(which)
+        games = self._chosen_games(which)
         viewers = np.asarray(players)
         if not are_whole(players) or ((viewers < 0) | (viewers >= self.num_players)).any():
             raise ValueError(f"players must be in 0..{self.num_players - 1}, got {shown(players)}")
         out = np.empty((len(games), self.observation_size), np.int8)
-        viewers = np.array(_one_each("players", viewers, len(games)), np.int64)
+        viewers = np.array(_value_per_game("players", viewers, len(games)), np.int64)
         kernels.observe_chosen(self.tables, self.states, games, viewers, out)
         return out
 
@@ -244,16 +244,16 @@ class Batch:
             TypeError: If the actions aren't whole numbers; nothing has changed.
             ValueError: If the actions have another shape; nothing has changed.
         """
-        games = self._everything if which is None else self._chosen(which)
+        games = self._all_games if which is None else self._chosen_games(which)
         actions = action_numbers(actions, len(games))
         if actions is not self._actions:  # the only type for which the loops are compiled
             actions = np.require(actions, np.int64, ("C", "A", "W"))
-        bad = kernels.first_illegal(self.fields, actions, games)
-        if bad >= 0:
-            game = int(games[bad])
+        illegal_index = kernels.first_illegal(self.fields, actions, games)
+        if illegal_index >= 0:
+            game = int(games[illegal_index])
             states = self.states[game : game + 1]
-            raise illegal_move(self.definition, states, self.components, self.tables, int(actions[bad]), game)
-        self._share(kernels.step, (self.fields, self._plays, actions, games), len(games), self._shares)
+            raise illegal_move(self.definition, states, self.components, self.tables, int(actions[illegal_index]), game)
+        self._share(kernels.step, (self.fields, self._play_markers, actions, games), len(games), self._shares)
         return self.reward, self.done
 
     def _share(self, loop: Any, arguments: tuple[Any, ...], count: int, shares: np.ndarray) -> None:
@@ -267,7 +267,7 @@ class Batch:
     def _run(self, loop: Any, *arguments: Any) -> None:
         loop(*arguments, 0, self.num_games)
 
-    def _gathered(self, mode: int) -> tuple[Any, ...]:
+    def _make_fields(self, mode: int) -> tuple[Any, ...]:
         games = Games(
             tables=self.tables,
             states=self.states,
@@ -305,21 +305,21 @@ class Batch:
         return self.definition.render(self.states[game : game + 1], self.components)
 
     def svg(self, game: int, player: int | None = None, **options: Any) -> str:
-        """The position of one game as a picture (options as for `Game.svg`); with `player`, only that hand is open."""
+        """The position of one game as a picture (options as for `Game.svg`); with `player`, as that player sees it."""
         viewer = None if player is None else whole_number("player", player, 0, self.num_players - 1)
         return draw(self.definition, self.states[game : game + 1], self.components, viewer, **options)
 
     def _repr_html_(self) -> str:
-        shown = min(self.num_games, GRID_GAMES)
-        return grid([self.svg(game, layout="table") for game in range(shown)], self.num_games - shown)
+        num_shown = min(self.num_games, GRID_GAMES)
+        return grid([self.svg(game, layout="table") for game in range(num_shown)], self.num_games - num_shown)
 
-    def _chosen(self, which: Any) -> np.ndarray:
+    def _chosen_games(self, which: Any) -> np.ndarray:
         """Indices of the chosen games, in the given order."""
         if which is None:
-            return self._everything
-        given = np.asarray(which)
+            return self._all_games
+        selection = np.asarray(which)
         try:
-            games = self._everything[given if given.size else given.astype(np.int64)].reshape(-1)
+            games = self._all_games[selection if selection.size else selection.astype(np.int64)].reshape(-1)
         except IndexError as error:
             raise ValueError(
                 f"which must be indices below {self.num_games} or {counted(self.num_games, 'boolean')}: {error}"
@@ -329,15 +329,15 @@ class Batch:
         return games
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {key: value for key, value in self.__dict__.items() if key not in ("tables", "fields")}
-        return {**kept, "_mode": Games(*self.fields).reward_mode}
+        state = {key: value for key, value in self.__dict__.items() if key not in ("tables", "fields")}
+        return {**state, "_mode": Games(*self.fields).reward_mode}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         mode = state.pop("_mode")
         self.__dict__.update(state)
         self._numbers = np.full(self.num_games, _UNNUMBERED)  # from here on they are different games
         self.tables = self.definition.build_tables(self.components)  # a copied array would not be read-only
-        self.fields = self._gathered(mode)
+        self.fields = self._make_fields(mode)
 
     def __repr__(self) -> str:
         variant = f"game={self.definition.name!r}, rules={self.rules!r}, num_players={self.num_players}"
@@ -346,18 +346,18 @@ class Batch:
 
 def _as_seeds(seeds: Any) -> np.ndarray:
     """Return seeds as an array, uint64. NumPy would convert lists of small and large ones to floats."""
-    given = np.asarray(seeds, None if hasattr(seeds, "dtype") else object)
-    if given.dtype.kind == "O":
-        return np.array([check_seed(seed) for seed in given.flat], np.uint64).reshape(given.shape)
-    if given.dtype.kind not in "iu":
+    numbers = np.asarray(seeds, None if hasattr(seeds, "dtype") else object)
+    if numbers.dtype.kind == "O":
+        return np.array([check_seed(seed) for seed in numbers.flat], np.uint64).reshape(numbers.shape)
+    if numbers.dtype.kind not in "iu":
         raise TypeError(f"seed must be a whole number in 0..2**64-1, got {shown(seeds)}")
-    if given.dtype.kind == "i" and (given < 0).any():
+    if numbers.dtype.kind == "i" and (numbers < 0).any():
         raise ValueError(f"seed must be a whole number in 0..2**64-1, got {shown(seeds)}")
-    return given.astype(np.uint64)
+    return numbers.astype(np.uint64)
 
 
-def _one_each(name: str, given: np.ndarray, count: int) -> np.ndarray:
+def _value_per_game(name: str, values: np.ndarray, count: int) -> np.ndarray:
     """Return one value for each of `count` games, from `count` values or a single one."""
-    if given.shape not in ((), (1,), (count,)):
-        raise ValueError(f"{name} must be one number or {count}, got shape {given.shape}")
-    return np.broadcast_to(given, (count,))
+    if values.shape not in ((), (1,), (count,)):
+        raise ValueError(f"{name} must be one number or {count}, got shape {values.shape}")
+    return np.broadcast_to(values, (count,))

@@ -19,13 +19,13 @@ from artus_env.engine.play.kernels import borrowed, choose, is_legal, move, writ
 from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 UNIFORM, APPEALING = range(2)
-"""Any legal action with the same probability; the one with the highest `greedy_value`, as far as the player to move
-knows."""
+"""`UNIFORM`: any legal action, all with the same probability. `APPEALING`: the action with the highest `greedy_value`,
+as far as the player to move knows."""
 NO_ACTION = -1
 
 
 def chooser_of(agent: Any) -> int | None:
-    """Chooser of an agent, None if only its `act` can choose. An inherited one doesn't count: the class may act
+    """Chooser of an agent, None if only its `act` can choose. An inherited attribute doesn't count: the class may act
     differently."""
     chooser: int | None = vars(type(agent)).get("chooser")
     return chooser
@@ -34,28 +34,28 @@ def chooser_of(agent: Any) -> int | None:
 @jit
 def most_appealing(t, g, legal, bits):
     """The action with the highest `greedy_value`, ties broken by 64 random bits."""
-    best, chosen, equals = -1_000_000, NO_ACTION, 0
+    best_value, best_action, num_equal = -1_000_000, NO_ACTION, 0
     action = next_action(legal, -1)
     while action >= 0:
-        points = verbs.greedy_value(t, g, action)
-        if points > best:
-            best, chosen, equals = points, action, 1
-        elif points == best:
-            equals += 1
-            if breaks_tie(bits, equals):
-                chosen = action
+        value = verbs.greedy_value(t, g, action)
+        if value > best_value:
+            best_value, best_action, num_equal = value, action, 1
+        elif value == best_value:
+            num_equal += 1
+            if breaks_tie(bits, num_equal):
+                best_action = action
         action = next_action(legal, action)
-    return chosen
+    return best_action
 
 
 @jit
-def chosen(t, g, legal, chooser, bits, known):
-    """Return the action that a chooser plays; `known` is memory for one state: shape (1,)."""
+def chosen_action(t, g, legal, chooser, bits, known_state):
+    """Return the action that a chooser plays; `known_state` is memory for one state: shape (1,)."""
     if chooser == UNIFORM:
         return choose(t, legal, bits)
-    known[0] = g
-    verbs.hide(t, known[0], np.int64(g["player"]))
-    return most_appealing(t, known[0], legal, bits)
+    known_state[0] = g
+    verbs.hide(t, known_state[0], np.int64(g["player"]))
+    return most_appealing(t, known_state[0], legal, bits)
 
 
 @jit
@@ -70,11 +70,11 @@ def play_on(
         seats: The user's seat in each game: shape (N,), int64.
         choosers: Choosers of all seats: shape (N, players), int64; the user's own is ignored. None: all choose
             uniformly, and no other chooser is compiled.
-        keys: Keys of the next decisions of other seats: shape (N,), uint64.
-        pending: Rewards of the seat, until its next decision: shape (N,), float64.
+        keys: Keys of the next decisions of other seats: shape (N,), uint64; advanced in place.
+        pending: Rewards of the seat since its last decision: shape (N,), float64; changed in place.
         ended: Written: which games are over, or have ended by an illegal action: shape (N,), bool.
         acts: Whether the seat plays an action first; else the others begin.
-        actions: Its actions, legal or not: shape (n,), int64.
+        actions: The seat's actions, legal or not: shape (n,), int64.
         which: Shape (n,), int64.
         illegal: Written: which of the actions are illegal: shape (n,), bool. They end their games: the mask is zeros.
         paid: Written, with an action: the value of `pending` afterwards, which is then set to 0: shape (n,), float64.
@@ -84,7 +84,7 @@ def play_on(
     games = borrowed(fields)
     t = games.tables[0]
     if choosers is not None:
-        others, known = borrow(choosers), np.empty_like(games.states[:1])
+        seat_choosers, known_state = borrow(choosers), np.empty_like(games.states[:1])
     for k in range(len(which)):
         i = which[k]
         g, legal, mask, seat, action = games.states[i], games.legal_bits[i], games.mask[i], seats[i], actions[k]
@@ -93,9 +93,9 @@ def play_on(
             paid[k], pending[i], mask[:] = ILLEGAL_REWARD, 0, 0
             games.done[i] = ended[i] = True
             continue
-        over, plays = verbs.is_over(t, g), acts
+        over, plays_next = verbs.is_over(t, g), acts
         while True:
-            if plays:
+            if plays_next:
                 if last_actions is not None:
                     last_states[i], last_actions[i] = g, action
                 over = move(
@@ -110,9 +110,9 @@ def play_on(
             if choosers is None:
                 action = choose(t, legal, bits)
             else:
-                action = chosen(t, g, legal, others[i, mover], bits, known)
+                action = chosen_action(t, g, legal, seat_choosers[i, mover], bits, known_state)
             keys[i] = following(keys[i])
-            plays = True
+            plays_next = True
         games.done[i] = ended[i] = over
         games.player[i] = g["player"]
         write_mask(t, legal, mask)
@@ -123,11 +123,17 @@ def play_on(
 
 @jit_shared
 def play_out(fields, choosers, keys, actions, low, high):
-    """Play the next decisions of each game, one per row of `actions`, which is written: shape (decisions, N), int16;
-    `NO_ACTION` after the end of the game. The other arguments are as for `play_on`."""
+    """Play the next decisions of the games `low..high-1`.
+
+    Args:
+        fields: Fields of `Games`.
+        choosers: Choosers of all seats: shape (N, players), int64.
+        keys: Keys of the games' next decisions: shape (N,), uint64; advanced in place.
+        actions: Written: one row for each decision, shape (decisions, N), int16; `NO_ACTION` after the end of a game.
+    """
     games, choosers, actions = borrowed(fields), borrow(choosers), borrow(actions)
     t = games.tables[0]
-    known = np.empty_like(games.states[:1])
+    known_state = np.empty_like(games.states[:1])
     for i in range(low, high):
         g, legal = games.states[i], games.legal_bits[i]
         over = verbs.is_over(t, g)
@@ -137,7 +143,7 @@ def play_out(fields, choosers, keys, actions, low, high):
                 continue
             verbs.legal(t, g, legal)
             chooser = choosers[i, np.int64(g["player"])]
-            action = chosen(t, g, legal, chooser, random_bits(keys[i], 0), known)
+            action = chosen_action(t, g, legal, chooser, random_bits(keys[i], 0), known_state)
             keys[i] = following(keys[i])
             actions[k, i] = action
             over = move(

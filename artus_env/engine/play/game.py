@@ -19,11 +19,11 @@ from artus_env.engine.play import kernels
 from artus_env.engine.play.kernels import ACTIONS, MOVES, OVER
 from artus_env.engine.play.records import RecordError, read
 
-NOTHING_YET = object()
-ROOM = 126
+NO_ARRAY = object()
+INITIAL_MOVES = 126
 """Moves for which a new game has memory; the memory doubles when it is full."""
 NOT_KNOWN = -1
-"""Value in the place of `OVER` as long as it isn't known."""
+"""Value at index `OVER` as long as it isn't known whether the game is over."""
 
 
 class IllegalMoveError(ValueError):
@@ -50,21 +50,21 @@ def illegal_move(
 ) -> IllegalMoveError:
     """Return the error for an illegal action id or text: it names the action, the player to move and the legal
     moves."""
-    place = "" if game is None else f"game {game}: "
+    prefix = "" if game is None else f"game {game}: "
     legal = legal_actions(definition, states, components, tables)
     if kernels.over_one(tables, states):
-        error = IllegalMoveError(f"{place}the game is over, {shown(action)} can't be played")
+        error = IllegalMoveError(f"{prefix}the game is over, {shown(action)} can't be played")
     else:
-        known = len(definition.action_table(components))
+        num_actions = len(definition.action_table(components))
         moves = " ".join(definition.move_text(a, states, components, tables) for a in legal)
         if isinstance(action, str):
-            named = printable(action)
-        elif 0 <= action < known:
-            named = f"action {action} ({definition.action_meaning(action, components)})"
+            action_text = printable(action)
+        elif 0 <= action < num_actions:
+            action_text = f"action {action} ({definition.action_meaning(action, components)})"
         else:
-            named = f"action {shown(action)} (there are 0..{known - 1})"
+            action_text = f"action {shown(action)} (there are 0..{num_actions - 1})"
         player = int(states[0]["player"])
-        error = IllegalMoveError(f"{place}{named} is illegal for player {player}; legal: {moves}")
+        error = IllegalMoveError(f"{prefix}{action_text} is illegal for player {player}; legal: {moves}")
     error.action, error.legal, error.game = action, tuple(legal), game
     return error
 
@@ -133,22 +133,22 @@ class Game:
         self._states = states
         self._num_players = int(states[0]["num_players"])
         self._past = NOTHING_PLAYED.copy()  # written by compiled code
-        self._exposed = False  # whether the record has been handed out
+        self._is_exposed = False  # whether the record has been handed out
         self._player = states["player"]  # a view of the record, ten times as fast to read
         self._first = copied(states)
         self.tables = definition.build_tables(self.components)
         self._legal = np.zeros(definition.mask_words, np.uint64)
         self._num_actions = len(definition.action_table(self.components))
         self._observation_size = len(definition.observation_bounds(self.components)[0])
-        self._fitting_mask: Any = NOTHING_YET  # the arrays that `play_and_look` has checked
-        self._fitting_observation: Any = NOTHING_YET
+        self._checked_mask: Any = NO_ARRAY  # the arrays that `play_and_look` has checked
+        self._checked_observation: Any = NO_ARRAY
 
     # --- looking ---
 
     @property
     def states(self) -> np.ndarray:
         """The record of the game, as the only row of an array: shape (1,). Writing to it changes the game."""
-        self._exposed = True
+        self._is_exposed = True
         return self._states
 
     @property
@@ -175,7 +175,7 @@ class Game:
     def over(self) -> bool:
         """Whether the game has ended."""
         over = self._past.item(OVER)
-        if over == NOT_KNOWN or self._exposed:
+        if over == NOT_KNOWN or self._is_exposed:
             over = self._past[OVER] = kernels.over_one(self.tables, self._states)
         return over == 1
 
@@ -186,8 +186,8 @@ class Game:
 
     @property
     def outcomes(self) -> list[int]:
-        """Values that rank the players at the end, highest first; equal values share a place. In most games the
-        scores."""
+        """Values that rank the players at the end, highest first; equal values share a place. In most games these are
+        the scores."""
         return [int(verbs.ranking_key(self.tables[0], self._states[0], player)) for player in range(self.num_players)]
 
     @property
@@ -246,8 +246,8 @@ class Game:
         if not isinstance(move, str):
             raise TypeError(f"a move is a text, got {shown(move)}")
         parse, position = self.definition.parse_move, (self._states, self.components, self.tables)
-        named = self.legal_actions() if parse is None else [parse(move, *position)]
-        for action in named:
+        candidates = self.legal_actions() if parse is None else [parse(move, *position)]
+        for action in candidates:
             # The text must be exactly the action's own: a parser may also accept `07` for 7.
             if action is not None and self._is_legal(action) and self.definition.move_text(action, *position) == move:
                 return action
@@ -294,7 +294,7 @@ class Game:
         if points <= kernels.ILLEGAL:
             if points == kernels.ILLEGAL:
                 raise self._illegal(action)
-            self._make_room()
+            self._grow_past()
             return self.play(action)
         return points
 
@@ -319,19 +319,19 @@ class Game:
             action = action_number(action)
         if not 0 <= action < self._num_actions:
             raise self._illegal(action)
-        if mask is not self._fitting_mask:
+        if mask is not self._checked_mask:
             _check_buffer("mask", mask, self._num_actions)
-            self._fitting_mask = mask
-        if observation is not self._fitting_observation:
+            self._checked_mask = mask
+        if observation is not self._checked_observation:
             _check_buffer("observation", observation, self._observation_size)
-            self._fitting_observation = observation
+            self._checked_observation = observation
         points, player, over = kernels.play_and_look_one(
             self.tables, self._states, self._legal, self._past, action, mask, observation
         )
         if points <= kernels.ILLEGAL:
             if points == kernels.ILLEGAL:
                 raise self._illegal(action)
-            self._make_room()
+            self._grow_past()
             return self.play_and_look(action, mask, observation)
         return points, player, over
 
@@ -431,8 +431,8 @@ class Game:
         Raises:
             ValueError: If the position is invalid; the message names the error.
         """
-        named = position.get("game") if isinstance(position, dict) else None
-        definition = find_game(named if game is None and isinstance(named, str) else game)
+        game_name = position.get("game") if isinstance(position, dict) else None
+        definition = find_game(game_name if game is None and isinstance(game_name, str) else game)
         components = definition.box(components)
         return cls.from_state(definition, definition.from_dict(position, components), components)
 
@@ -526,7 +526,7 @@ class Game:
     # --- showing ---
 
     def render(self, player: int | None = None, names: Sequence[str] | None = None) -> str:
-        """Return the position as text; with `player`, only that hand is open.
+        """Return the position as text; with `player`, only that player's hand is open.
 
         Args:
             player: The viewer; None: all hands are open.
@@ -562,11 +562,11 @@ class Game:
     _repr_html_ = svg
 
     def __repr__(self) -> str:
-        where = "over" if self.over else f"player {self.player} to move"
+        status = "over" if self.over else f"player {self.player} to move"
         variant = f"game={self.definition.name!r}, rules={self.rules!r}, num_players={self.num_players}"
-        return f"Game({variant}, {where}, scores={self.scores})"
+        return f"Game({variant}, {status}, scores={self.scores})"
 
-    def _make_room(self) -> None:
+    def _grow_past(self) -> None:
         """Double the memory for recorded moves."""
         self._past = np.concatenate([self._past, np.zeros(len(self._past), np.int64)])
 
@@ -598,7 +598,7 @@ def _check_buffer(name: str, array: Any, size: int) -> None:
 
 def _past_of(actions: list[int]) -> np.ndarray:
     """Return the past of a game in which these actions were played (see `kernels.MOVES`)."""
-    return np.array([len(actions), NOT_KNOWN, *actions, *[0] * ROOM], np.int64)
+    return np.array([len(actions), NOT_KNOWN, *actions, *[0] * INITIAL_MOVES], np.int64)
 
 
 NOTHING_PLAYED = _past_of([])

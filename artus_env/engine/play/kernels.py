@@ -52,15 +52,16 @@ class Games(NamedTuple):
     reward: np.ndarray
     """Rewards of the last move: shape (N, players), float32."""
     done: np.ndarray
-    """Shape (N,), bool."""
+    """Whether the last move ended the game: shape (N,), bool."""
     final_scores: np.ndarray
     """Scores of the last finished game: shape (N, players), int32."""
     final_outcomes: np.ndarray
     """Ranking keys of its players: shape (N, players), int32."""
     num_players: int
     rule_set: int
+    """Number of the rule set."""
     reward_mode: int
-    """See `rewards`."""
+    """Number of the reward mode, see `rewards`."""
     autoreset: bool
 
 
@@ -78,16 +79,16 @@ def borrowed(fields):
 
 @jit
 def write_mask(t, legal, mask):
-    """Convert legal actions from bits to bytes: shape (A,), int8."""
-    actions = len(mask)
-    if actions < 64:
-        for action in range(actions):
+    """Write legal actions, given as bits, into `mask`, with one byte per action: shape (A,), int8."""
+    num_actions = len(mask)
+    if num_actions < 64:
+        for action in range(num_actions):
             mask[action] = is_in(legal, action)
         return
     for word in range(verbs.mask_words(t)):  # a literal: the loop is unrolled
-        if word < actions >> 6:
+        if word < num_actions >> 6:
             write_64_bits(legal[word], mask, word << 6)
-    start = actions - 64  # the last 64 actions again, so that they can be written as a whole word, too
+    start = num_actions - 64  # the last 64 actions again, so that they can be written as a whole word, too
     tail = legal[start >> 6] >> np.uint64(start & 63)
     if start & 63:
         tail |= legal[(start >> 6) + 1] << np.uint64(64 - (start & 63))
@@ -145,7 +146,7 @@ def is_legal(legal, action, num_actions):
 
 @jit
 def first_illegal(fields, actions, which):
-    """Index of the first illegal action among those for the games `which`, -1 if there is none: shapes (n,), int64.
+    """Index of the first illegal one of the `actions` for the games `which`, -1 if all are legal: shapes (n,), int64.
     Finished games accept any action."""
     games = borrowed(fields)
     for k in range(len(which)):
@@ -158,8 +159,8 @@ def first_illegal(fields, actions, which):
 
 @jit_inlined
 def move(t, g, action, mode, reward, final_scores, final_outcomes):
-    """Play a legal action and write its rewards: shape (players,); at the end also scores and the values that rank the
-    players.
+    """Play a legal action and write its rewards; at the end also the scores and the values that rank the players: all
+    of shape (players,).
 
     Returns: whether the game is over.
     """
@@ -176,11 +177,11 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
 
 @jit_shared
 def step(fields, starts, actions, which, low, high):
-    """Play one legal action in each of the games `which[low..high-1]`, or deal it; then write the next player's view.
-    Finished games stay unchanged.
+    """Play a legal action in each of the games `which[low..high-1]`, or deal the game anew; then write the next
+    player's view. Finished games stay unchanged.
 
-    With `autoreset` a game that ends is dealt again at once, with the next seed of its stream. One loop does both, so
-    that a batch compiles no other one for its first deal.
+    With `autoreset` a game that ends is dealt again at once, with the next seed of its stream. One loop both plays and
+    deals, so that a batch needn't compile another one for its first deal.
 
     Args:
         starts: `PLAYS`, or the start player of a new deal: shape (n,), int8.

@@ -1,4 +1,4 @@
-"""Reward modes, defined once for every interface. All are zero-sum.
+"""Reward modes, defined once for every interface. In each, the rewards of all players add up to zero.
 
 win     at the end: w joint winners among n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1)
 margin  at the end: (own score - mean score of the others) / scale of the game
@@ -24,7 +24,7 @@ RewardMode = Literal["win", "margin", "points"] | str
 
 
 def reward_modes(score: str) -> tuple[str, str, str]:
-    """Names of the reward modes of a game with this name of the score."""
+    """Names of the reward modes of a game whose score has this name."""
     return "win", "margin", score
 
 
@@ -48,8 +48,8 @@ def mode_index(name: str, score: str) -> int:
 
 @jit
 def before_move(scores, mode, reward):
-    """Prepare the reward array for moves that begin at these scores: shape (players,), floats of any width; in the mode
-    POINTS the negative scores, else 0."""
+    """Prepare the reward array, shape (players,), floats of any width, for the moves that follow: in the mode POINTS it
+    gets the negative scores before them, else 0."""
     for player in range(len(reward)):
         reward[player] = -int(scores[player]) if mode == POINTS else 0
 
@@ -65,15 +65,17 @@ def after_move(t, g, mode, over, reward):
 
 @jit
 def move_reward(t, g, reward):
-    """Write the rewards for all points earned since `before_move`, also by players other than the mover: they may earn
-    some when choices are revealed together, or a trick ends."""
+    """Write the rewards for all points earned since `before_move`. Players other than the mover may earn some as well:
+    when choices are revealed together, or a trick ends."""
     players = np.int64(g["num_players"])
     total = 0
     for player in range(players):
         total += int(g["scores"][player]) + int(reward[player])
     for player in range(players):
-        own = int(g["scores"][player]) + int(reward[player])
-        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.margin_scale(t, g))
+        own_points = int(g["scores"][player]) + int(reward[player])
+        reward[player] = (own_points * (players - 1) - (total - own_points)) / (
+            (players - 1) * verbs.margin_scale(t, g)
+        )
 
 
 @jit
@@ -91,12 +93,12 @@ def final_reward(t, g, mode, reward):
             if outcome == best:
                 winners += 1
         for player in range(players):
-            won = verbs.ranking_key(t, g, player) == best
-            reward[player] = (players - winners) / (winners * (players - 1)) if won else -1 / (players - 1)
+            is_winner = verbs.ranking_key(t, g, player) == best
+            reward[player] = (players - winners) / (winners * (players - 1)) if is_winner else -1 / (players - 1)
         return
     total = 0
     for player in range(players):
         total += int(g["scores"][player])
     for player in range(players):
-        own = int(g["scores"][player])
-        reward[player] = (own - (total - own) / (players - 1)) / verbs.margin_scale(t, g)
+        own_score = int(g["scores"][player])
+        reward[player] = (own_score - (total - own_score) / (players - 1)) / verbs.margin_scale(t, g)

@@ -1,6 +1,6 @@
 """Write the golden games anew: `python tests/contract/goldens/write.py GAME`. Only when rules change on purpose.
 
-One game of each variant, a line each: the record of random play, and the position at its end.
+The file has one line for each variant: the record of one random game, and the position at its end.
 """
 
 import json

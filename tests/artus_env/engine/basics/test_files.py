@@ -1,4 +1,4 @@
-"""Files are there whole or not at all, folders belong to one process, and nothing that was read is believed."""
+"""Files are written whole or not at all, folders belong to one process, and everything that is read is checked."""
 
 import errno
 import os
@@ -28,7 +28,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_p
 def test_a_place_that_cannot_be_written_is_named(write, place, tmp_path):
     (tmp_path / "a folder").mkdir()
     (tmp_path / "file").touch()
-    with pytest.raises(OSError) as caught:  # noqa: PT011 - the file tells which
+    with pytest.raises(OSError) as caught:  # noqa: PT011 - the name of the file is checked below
         write(tmp_path / place)
     assert caught.value.filename == str(tmp_path / place)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a folder", "file"]
@@ -60,7 +60,7 @@ def full_disk(*_):
     raise OSError(28, "No space left on device")
 
 
-def test_what_a_killed_writer_left_is_removed_by_the_next_who_is_alone_in_the_folder(tmp_path):
+def test_unfinished_files_of_killed_processes_are_removed(tmp_path):
     script = """
 import os, signal, sys
 from pathlib import Path
@@ -68,14 +68,14 @@ from artus_env.engine.basics.writing import write_atomically
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 write_atomically(Path(sys.argv[1]), b"half")
 """
-    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "checkpoint.pt")], timeout=60)
-    assert killed.returncode == -signal.SIGKILL
+    killed_process = subprocess.run([sys.executable, "-c", script, str(tmp_path / "checkpoint.pt")], timeout=60)
+    assert killed_process.returncode == -signal.SIGKILL
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.endswith(UNFINISHED)]
     with alone_in(tmp_path, "testing"):
         assert [entry.name for entry in tmp_path.iterdir()] == ["lock"]
 
 
-def test_a_folder_has_room_for_one_and_names_itself(tmp_path):
+def test_a_second_process_is_kept_out_of_a_folder(tmp_path):
     with alone_in(tmp_path / "new", "testing"), pytest.raises(ValueError, match="new: another process is testing"):
         alone_in(tmp_path / "new", "testing").__enter__()
     with alone_in(tmp_path / "new", "testing"):  # free again
@@ -104,14 +104,14 @@ class Line:
         ("", "truncated"),
     ],
 )
-def test_what_is_read_has_the_types_that_were_asked_for(text, message):
+def test_json_of_other_types_is_refused(text, message):
     with pytest.raises(ValueError, match=message) as caught:
         decode(text, Line)
     assert len(str(caught.value)) < 250
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_text_any_more_is_held_to_the_same():
+def test_parsed_data_are_checked_like_json():
     assert (
         convert({"number": 1, "texts": ["a"]}, Line) == decode('{"number": 1, "texts": ["a"]}', Line) == Line(1, ["a"])
     )
@@ -130,7 +130,7 @@ def test_foreign_values_are_shown_short_and_on_one_line(value):
     assert text.isprintable()
 
 
-def test_foreign_names_are_shown_as_they_are_as_far_as_they_can_be():
+def test_printable_letters_of_foreign_names_are_kept():
     assert printable("Zo\u00eb \u6c34 {{x}}") == "Zo\u00eb \u6c34 {{x}}"
     assert printable("a\u202eb\x1b\n\ud800") == "a\ufffdb\ufffd\ufffd\ufffd"
     assert printable("x" * 1000) == "x" * 80 + "..."
@@ -143,7 +143,7 @@ def test_where_there_are_no_locks_nothing_is_kept_out_or_removed(tmp_path, monke
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("artus_env.engine.basics.writing.fcntl.flock", no_locks)
-    half = tmp_path / f".file.1{UNFINISHED}"
-    half.touch()
+    unfinished = tmp_path / f".file.1{UNFINISHED}"
+    unfinished.touch()
     with alone_in(tmp_path, "testing"), alone_in(tmp_path, "testing, too"):
-        assert half.exists()
+        assert unfinished.exists()

@@ -22,7 +22,7 @@ def played(words):
 print(jit.bitcode is None, played(np.full(2, 7, np.uint64)))
 """
 NAMES = jit.bitcode.NAMES + jit.bitcode.IMPORTED if jit.bitcode else ()
-WITHOUT = """
+REMOVE_NAME = """
 import numba.core.caching, numba.core.codegen, numba.core.compiler, numba.core.serialize
 owner, _, attribute = {name!r}.partition(".")
 modules = [
@@ -44,7 +44,7 @@ for module in modules:
 pytestmark = pytest.mark.skipif(not jit.bitcode, reason="plain Numba compiles, or none")
 
 
-def use(before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def run_with(before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", before + USE], cwd=PROJECT, capture_output=True, text=True, timeout=300,
         env={**os.environ, **environment},
@@ -52,27 +52,27 @@ def use(before: str = "", **environment: str) -> subprocess.CompletedProcess[str
 
 
 def test_the_name_of_a_variable_switches_to_plain_numba_without_a_word(tmp_path):
-    done = use(ARTUS_PLAIN_NUMBA="1", NUMBA_CACHE_DIR=str(tmp_path))
-    assert (done.stdout.split(), done.stderr) == (["True", "11"], "")
+    process = run_with(ARTUS_PLAIN_NUMBA="1", NUMBA_CACHE_DIR=str(tmp_path))
+    assert (process.stdout.split(), process.stderr) == (["True", "11"], "")
     assert not list(tmp_path.iterdir())
-    assert use(ARTUS_PLAIN_NUMBA="0").stdout.split() == ["False", "11"]
+    assert run_with(ARTUS_PLAIN_NUMBA="0").stdout.split() == ["False", "11"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_name_plain_numba_compiles_and_one_line_says_so(name):
-    done = use(WITHOUT.format(name=name))
-    assert done.stdout.split() == ["True", "11"], done.stderr
-    assert re.fullmatch(r"artus_env: .*, so every process compiles the rules anew, with plain Numba\n", done.stderr)
+    process = run_with(REMOVE_NAME.format(name=name))
+    assert process.stdout.split() == ["True", "11"], process.stderr
+    assert re.fullmatch(r"artus_env: .*, so every process compiles the rules anew, with plain Numba\n", process.stderr)
 
 
-def test_another_version_isnt_believed():
-    done = use("import numba; numba.version_info = numba.version_info._replace(short=(9, 9))\n")
-    assert done.stdout.split() == ["True", "11"], done.stderr
-    assert "hasn't been tried" in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_an_untested_version_of_numba_is_used_as_plain_numba():
+    process = run_with("import numba; numba.version_info = numba.version_info._replace(short=(9, 9))\n")
+    assert process.stdout.split() == ["True", "11"], process.stderr
+    assert "hasn't been tried" in process.stderr
+    assert process.stderr.count("\n") == 1
 
 
-def test_one_room_alone_knows_numba():
+def test_only_the_folder_compiling_imports_numba():
     pattern = re.compile(r"import (numba|llvmlite)|from (numba|llvmlite)")
     for folder in ("artus_env", "agents", "training"):
         for path in (PROJECT / folder).rglob("*.py"):
@@ -89,12 +89,12 @@ landing.inspect_types()
 
 def test_numba_shows_what_it_has_compiled(tmp_path):
     def run(**environment):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", LANDING], cwd=PROJECT, capture_output=True, text=True, timeout=300,
             env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), **environment},
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
     types = run()
     assert "landing (int64, int64)" in types

@@ -27,8 +27,8 @@ states = np.zeros(1, ARTUS.state_dtype)
 states["phase"] = 3  # over
 print(kernels.over_one(ARTUS.build_tables(ARTUS.standard), states), rng.below(np.uint64(1 << 63), 10))
 """
-"""Small functions, quickly compiled; the first is one of the engine and calls a rule of the game, which has a number of
-a third file in it."""
+"""Two small functions, which compile quickly. The first is the engine's and calls a rule of the game, into which a
+constant from a third file is compiled."""
 
 FOLDERS_OF_ALL_MODULES = """
 import sys
@@ -47,9 +47,9 @@ LIBRARIES = os.pathsep.join(str(PROJECT / part) for part in ("", "agents", "trai
 
 
 def start_python(code: str, folder: Path = PROJECT, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A new process, with the package found in `folder` and nothing said about caches but `environment`."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    environment = {**kept, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    """Run code in a new process that imports the package from `folder`; only `environment` sets folders of caches."""
+    inherited = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment = {**inherited, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
@@ -62,10 +62,10 @@ def start_python(code: str, folder: Path = PROJECT, **environment: str) -> subpr
 
 
 def run_python(code: str, folder: Path = PROJECT, **environment: str) -> list[str]:
-    """What a new process prints, word by word; nothing on stderr."""
-    done = start_python(code, folder, **environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+    """The words that a new process prints; it must succeed and print nothing on stderr."""
+    process = start_python(code, folder, **environment)
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout.split()
 
 
 def compiled_files(cache: Path) -> list[Path]:
@@ -116,7 +116,7 @@ def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_p
     loops = RUN_TWO_LOOPS.format(folder=str(folder))
     assert run_python(loops, folder, XDG_CACHE_HOME=str(cache)) == ["True", "5"]
     before = run_python(FOLDERS_OF_ALL_MODULES, folder, XDG_CACHE_HOME=str(cache))
-    kept = files_below(cache)
+    files = files_below(cache)
     assert {"artus_env.engine.play.kernels", "artus_env.games.artus.rules"} <= set(before)
 
     replace_once(package / "games/artus/rules.py", "Whether all hands are played.", "Whether nobody has a card left.")
@@ -132,7 +132,7 @@ def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_p
         (package / path).write_text(f"{(package / path).read_text()}\n\ndef more():\n    return 1\n")
     assert run_python(FOLDERS_OF_ALL_MODULES, folder, XDG_CACHE_HOME=str(cache)) == before
     assert run_python(loops, folder, XDG_CACHE_HOME=str(cache)) == ["True", "5"]
-    assert files_below(cache) == kept
+    assert files_below(cache) == files
 
 
 LITTLE_USE = """
@@ -155,13 +155,13 @@ print(cache.cache_folder("artus_env.engine.contract.rng"), rng.below(np.uint64(1
     ids=lambda environment: " ".join(f"{key}={value}" for key, value in environment.items()),
 )
 def test_without_a_folder_nothing_is_kept_and_all_works(environment):
-    done = start_python(LITTLE_USE, **environment)
-    assert done.stdout.split() == ["None", "5"]
-    assert done.stderr.count("RuntimeWarning: compiled code can't be kept") == 1
+    process = start_python(LITTLE_USE, **environment)
+    assert process.stdout.split() == ["None", "5"]
+    assert process.stderr.count("RuntimeWarning: compiled code can't be kept") == 1
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
-    """Containers run under user numbers that nobody has a name or a home for."""
+    """Containers run under user ids without a name or a home folder."""
 
     def no_home():
         raise RuntimeError("Could not determine home directory.")
@@ -177,8 +177,8 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
-    """`NUMBA_CACHE_DIR` first, as for all users of Numba, then the user's cache folder; there in a folder of our
-    own."""
+    """`NUMBA_CACHE_DIR` comes first, as for all users of Numba, then the user's cache folder; compiled code lies in the
+    folder `artus_env` below it."""
     monkeypatch.setattr(cache.config, "CACHE_DIR", str(tmp_path))
     assert cache.cache_root() == tmp_path / "artus_env"
     monkeypatch.setattr(cache.config, "CACHE_DIR", "")
@@ -190,7 +190,7 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
 
 
 def test_other_users_of_numba_keep_their_cache():
-    """The package's folder is for its own functions alone."""
+    """Importing the package doesn't change the cache folder of other code that uses Numba."""
     assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR
 
 
@@ -217,7 +217,7 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
         monkeypatch.delitem(sys.modules, package, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(sources, "OWN", "ours")
+    monkeypatch.setattr(sources, "OWN_PACKAGE", "ours")
     monkeypatch.setattr(sources, "_BEGUN", time.time() + 3600)  # as if each edit came before the process
 
     def code_hash() -> str:
@@ -258,20 +258,20 @@ MORE, LESS = "return n + 100", "return n + 1\n"
 
 
 def play(folder: Path, edit: str = "pass", **environment: str) -> list[str]:
-    """What a compiled loop of `GAME` comes to, and the same as plain Python, in a new process that may edit a rule
-    after it has been imported."""
+    """Result of a compiled loop of `GAME`, and of the rule as plain Python, in a new process that may edit the rule
+    after importing it."""
     return run_in(folder, f"import game.loops as of; {edit}; print(of.play(0), of.points.py_func(0))", **environment)
 
 
 def run_in(folder: Path, code: str, **environment: str) -> list[str]:
-    """`run_python` with what lies in a folder, and with a cache there."""
+    """`run_python` with the modules in a folder, and with the cache in that folder."""
     paths = f"{folder}{os.pathsep}{PROJECT}"
     return run_python(code, folder, PYTHONPATH=paths, NUMBA_CACHE_DIR=str(folder / "cache"), **environment)
 
 
 @pytest.fixture
 def game(tmp_path):
-    """The folder in which there is `GAME`."""
+    """A folder that contains the package `GAME`."""
     (tmp_path / "game").mkdir()
     for name, text in GAME.items():
         (tmp_path / "game" / name).write_text(text)
@@ -288,11 +288,11 @@ def test_an_edited_rule_of_a_game_with_relative_imports_shows_in_the_next_proces
 @pytest.mark.slow
 @compiled_only
 def test_a_rule_that_is_edited_while_a_process_runs_is_not_taken_for_the_one_that_runs(game):
-    """What is compiled was imported before the edit, or after it: nobody can tell, so it isn't kept, and nothing that
-    is kept is taken."""
+    """The process may have imported the rule before the edit or after it. So its compiled code isn't saved, and no
+    saved code is used."""
     edit = "import pathlib; file = pathlib.Path(of.__file__).with_name('rules.py'); file.write_text({!r})"
-    after = GAME["rules.py"].replace(LESS, MORE)
-    assert play(game, edit.format(after)) == ["1", "1"]
+    edited_rules = GAME["rules.py"].replace(LESS, MORE)
+    assert play(game, edit.format(edited_rules)) == ["1", "1"]
     assert not compiled_files(game / "cache")
     assert play(game) == ["100", "100"]
     assert play(game, edit.format(GAME["rules.py"])) == ["100", "100"]
@@ -302,7 +302,7 @@ def test_a_rule_that_is_edited_while_a_process_runs_is_not_taken_for_the_one_tha
 @pytest.mark.slow
 @compiled_only
 def test_a_script_is_compiled_each_time(tmp_path):
-    """Python doesn't say what is in it, and it may be run as a module."""
+    """The running code of a script isn't known, also if the script is run as a module."""
     run_as = "import runpy; runpy.run_{}({!r}, run_name='__main__')"
     script = tmp_path / "script.py"
     for number in ("1", "100"):
@@ -315,13 +315,13 @@ def test_a_script_is_compiled_each_time(tmp_path):
 @pytest.mark.slow
 @compiled_only
 def test_what_numba_is_told_of_how_to_compile_is_part_of_the_code(game):
-    """A run that looks for errors neither takes nor leaves code that doesn't."""
+    """A run with bounds checks neither uses nor replaces the code of runs without them."""
     assert play(game) == ["1", "1"]
-    kept = len(compiled_files(game / "cache"))
+    num_files = len(compiled_files(game / "cache"))
     assert play(game, NUMBA_BOUNDSCHECK="1") == ["1", "1"]
-    assert len(compiled_files(game / "cache")) == 2 * kept
+    assert len(compiled_files(game / "cache")) == 2 * num_files
     assert play(game, NUMBA_NUM_THREADS="1") == ["1", "1"]
-    assert len(compiled_files(game / "cache")) == 2 * kept
+    assert len(compiled_files(game / "cache")) == 2 * num_files
 
 
 DATA = {
@@ -363,7 +363,8 @@ POINTS = 11111
 @pytest.mark.slow
 @compiled_only
 def test_values_from_elsewhere_that_have_changed_show_in_the_next_process(tmp_path):
-    """Compiled and as plain Python alike. They are compiled in, and stand in no source of the package."""
+    """The values are compiled in although no source file of the package contains them; compiled code and plain Python
+    agree."""
     (tmp_path / "game").mkdir()
     for name, text in DATA.items():
         (tmp_path / ("" if name == "foreign.py" else "game") / name).write_text(text)
@@ -377,9 +378,9 @@ def test_values_from_elsewhere_that_have_changed_show_in_the_next_process(tmp_pa
         return int(compiled)
 
     assert played() == POINTS
-    kept = compiled_files(tmp_path)
+    files = compiled_files(tmp_path)
     assert played() == POINTS
-    assert compiled_files(tmp_path) == kept, "the second process compiled again"
+    assert compiled_files(tmp_path) == files, "the second process compiled again"
     assert played(OFFSET="5") == POINTS + 5
     (tmp_path / "game/cards.json").write_text('{"hand": 2, "table": [1]}')
     assert played() == POINTS + 1 + 1000 + 10000
@@ -431,7 +432,7 @@ print(abs(reward[0]).max(), game.rules_hash)
 @compiled_only
 @pytest.mark.parametrize("place", ["first", "last"])
 def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, place):
-    """Also where it isn't the first module, which nothing else imports."""
+    """Also if the edited module isn't the first one with verbs, and no other module imports it."""
     code = PLAY_WITH_EXTRA
     if place == "last":
         verbs = "(SimpleNamespace(**{k: v for k, v in vars(MAGPIES.verbs[0]).items() if k != 'margin_scale'}), extra)"
@@ -453,26 +454,26 @@ def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, p
 @pytest.mark.slow
 @compiled_only
 def test_sources_with_a_time_in_the_future_are_compiled_once(game):
-    """The clock was set back after they were written: that is no edit."""
+    """The clock was set back after the files were written: that is no edit."""
     for path in (game / "game").iterdir():
         os.utime(path, (time.time() + 3600,) * 2)
     assert play(game) == ["1", "1"]
-    kept = files_below(game / "cache")
-    assert kept
+    files = files_below(game / "cache")
+    assert files
     assert play(game) == ["1", "1"]
-    assert files_below(game / "cache") == kept
+    assert files_below(game / "cache") == files
     hashes = "from artus_env.engine.compiling.sources import code_hash; print(code_hash('game.rules'))"
-    future = run_in(game, hashes)
+    code_hash = run_in(game, hashes)
     for path in (game / "game").iterdir():
         os.utime(path, (time.time() - 3600,) * 2)
-    assert run_in(game, hashes) == future != ["None"], "a tournament goes on when the clock is right again"
+    assert run_in(game, hashes) == code_hash != ["None"], "a tournament goes on when the clock is right again"
 
 
 SMALL_LOOPS = RUN_TWO_LOOPS.format(folder=str(PROJECT))
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
+def filled_cache(tmp_path_factory):
     """A cache with the compiled code of `SMALL_LOOPS`."""
     cache = tmp_path_factory.mktemp("filled")
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
@@ -499,21 +500,21 @@ def flip_a_bit(content: bytes) -> bytes:
     ],
     ids=["empty", "start", "without the end", "half", "one bit", "another file"],
 )
-def test_damaged_compiled_code_is_compiled_again(damage, filled, tmp_path):
+def test_damaged_compiled_code_is_compiled_again(damage, filled_cache, tmp_path):
     """Half a file used to end every program in EOFError or UnpicklingError until the folder was deleted by hand."""
     cache = tmp_path / "cache"
-    shutil.copytree(filled, cache)
-    sound = [path.stat().st_size for path in compiled_files(cache)]
+    shutil.copytree(filled_cache, cache)
+    intact_sizes = [path.stat().st_size for path in compiled_files(cache)]
     for path in compiled_files(cache):
         path.write_bytes(damage(path.read_bytes()))
-    damaged = [path.stat().st_mtime_ns for path in compiled_files(cache)]
+    damaged_times = [path.stat().st_mtime_ns for path in compiled_files(cache)]
 
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
-    assert [path.stat().st_mtime_ns for path in compiled_files(cache)] != damaged
-    mended = files_below(cache)
-    assert [path.stat().st_size for path in compiled_files(cache)] == pytest.approx(sound, rel=0.1)
+    assert [path.stat().st_mtime_ns for path in compiled_files(cache)] != damaged_times
+    files = files_below(cache)
+    assert [path.stat().st_size for path in compiled_files(cache)] == pytest.approx(intact_sizes, rel=0.1)
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
-    assert files_below(cache) == mended, "the process after compiled again"
+    assert files_below(cache) == files, "the process after compiled again"
 
 
 OTHER_BITCODE = """
@@ -535,10 +536,10 @@ def test_what_another_llvm_has_written_is_compiled_again(game):
 
 @pytest.mark.slow
 @compiled_only
-def test_code_for_other_types_is_never_taken(filled, tmp_path):
-    """A file says what it holds: its name alone is not believed."""
+def test_code_for_other_types_is_never_taken(filled_cache, tmp_path):
+    """A file contains its key, so that its name alone doesn't decide."""
     cache = tmp_path / "cache"
-    shutil.copytree(filled, cache)
+    shutil.copytree(filled_cache, cache)
     files = compiled_files(cache)
     contents = [path.read_bytes() for path in files]
     for path, content in zip(files, contents[1:] + contents[:1], strict=True):
@@ -554,16 +555,16 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as on a full disk, every wr
 
 @pytest.mark.slow
 @compiled_only
-def test_on_a_full_disk_all_works_with_one_warning(filled, tmp_path):
+def test_on_a_full_disk_all_works_with_one_warning(filled_cache, tmp_path):
     resource = pytest.importorskip("resource")
     assert resource.RLIMIT_FSIZE
-    done = start_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path))
-    assert (done.returncode, done.stdout.split()) == (0, ["True", "5"]), done.stderr
-    assert done.stderr.count("Warning") == 1
-    assert f"RuntimeWarning: compiled code can't be kept in {tmp_path}" in done.stderr
-    assert "File too large" in done.stderr
+    process = start_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (process.returncode, process.stdout.split()) == (0, ["True", "5"]), process.stderr
+    assert process.stderr.count("Warning") == 1
+    assert f"RuntimeWarning: compiled code can't be kept in {tmp_path}" in process.stderr
+    assert "File too large" in process.stderr
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
-    assert run_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["True", "5"], (
+    assert run_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled_cache)) == ["True", "5"], (
         "what is there can be read"
     )
 
@@ -639,8 +640,8 @@ print(changed, added, listeners() == lists, dict(os.environ) == environment, sep
 @compiled_only
 @pytest.mark.parametrize("first", ["", "import torch"])
 def test_importing_and_playing_changes_nothing_of_numba_llvmlite_torch_or_the_environment(first):
-    done = start_python(SNAPSHOTS.format(first=first), PYTHONPATH=LIBRARIES, NUMBA_CACHE_DIR=numba.config.CACHE_DIR)
-    assert done.stdout.splitlines() == ["[]", "[]", "True", "True"], done.stderr
+    process = start_python(SNAPSHOTS.format(first=first), PYTHONPATH=LIBRARIES, NUMBA_CACHE_DIR=numba.config.CACHE_DIR)
+    assert process.stdout.splitlines() == ["[]", "[]", "True", "True"], process.stderr
 
 
 KILLED_WHILE_WRITING = """
@@ -654,19 +655,19 @@ pathlib.Path.replace = lambda path, target: os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise there")
 def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_path):
     assert start_python(KILLED_WHILE_WRITING + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)).returncode < 0
-    (left,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    assert left.name.endswith(".unfinished")
+    (unfinished,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert unfinished.name.endswith(".unfinished")
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["True", "5"]
-    assert left.exists(), "its writer could still be at work"
+    assert unfinished.exists(), "its writer could still be at work"
     two_days_ago = time.time() - 2 * cache.RECENT
-    os.utime(left, (two_days_ago, two_days_ago))
-    kept = compiled_files(tmp_path)
-    for path in kept:
-        if path.parent != left.parent:
+    os.utime(unfinished, (two_days_ago, two_days_ago))
+    files = compiled_files(tmp_path)
+    for path in files:
+        if path.parent != unfinished.parent:
             path.unlink()  # so that the folder of the one that was left is used again
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["True", "5"]
-    assert not left.exists()
-    assert compiled_files(tmp_path) == kept
+    assert not unfinished.exists()
+    assert compiled_files(tmp_path) == files
 
 
 REMOVED_MEANWHILE = """
@@ -682,18 +683,18 @@ for modules in (("artus_env.engine.play.kernels", *game.modules), ("artus_env.en
 
 @pytest.mark.slow
 @compiled_only
-def test_a_folder_may_vanish_under_a_process_that_uses_it(filled, tmp_path):
+def test_a_folder_may_vanish_under_a_process_that_uses_it(filled_cache, tmp_path):
     cache = tmp_path / "cache"
-    shutil.copytree(filled, cache)
+    shutil.copytree(filled_cache, cache)
     assert run_python(REMOVED_MEANWHILE + SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
-    assert [path.name for path in compiled_files(cache)] == [path.name for path in compiled_files(filled)]
+    assert [path.name for path in compiled_files(cache)] == [path.name for path in compiled_files(filled_cache)]
 
 
 def folder_used(path: Path, days_ago: float) -> Path:
     path.mkdir()
     (path / "a.nbc").touch()
-    used = time.time() - days_ago * 24 * 3600
-    os.utime(path, (used, used))
+    last_use = time.time() - days_ago * 24 * 3600
+    os.utime(path, (last_use, last_use))
     return path
 
 
@@ -702,14 +703,14 @@ def test_the_folders_used_last_are_kept(tmp_path):
     root = tmp_path / "artus_env"
     root.mkdir()
     versions = [folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(cache.KEPT_FOLDERS + 9)]
-    foreign = [folder_used(tmp_path / "0123456789abcdef", 99), folder_used(root / "notes", 99)]
+    other_folders = [folder_used(tmp_path / "0123456789abcdef", 99), folder_used(root / "notes", 99)]
     (in_use,) = run_python(
         "from artus_env.engine.compiling import cache; print(cache.cache_folder('artus_env.engine.contract.rng'))",
         NUMBA_CACHE_DIR=str(tmp_path),
     )
-    kept = versions[: cache.KEPT_FOLDERS - 1]
-    assert sorted(root.iterdir()) == sorted([*kept, root / "notes", Path(in_use)])
-    assert all((path / "a.nbc").exists() for path in foreign)
+    latest_versions = versions[: cache.KEPT_FOLDERS - 1]
+    assert sorted(root.iterdir()) == sorted([*latest_versions, root / "notes", Path(in_use)])
+    assert all((path / "a.nbc").exists() for path in other_folders)
 
 
 def test_no_folder_used_today_is_removed(tmp_path):
@@ -723,18 +724,18 @@ def test_no_folder_used_today_is_removed(tmp_path):
 
 
 @compiled_only
-def test_the_time_of_a_folder_is_its_last_use(filled):
-    folders = list((filled / "artus_env").iterdir())
+def test_the_time_of_a_folder_is_its_last_use(filled_cache):
+    folders = list((filled_cache / "artus_env").iterdir())
     for folder in folders:
         os.utime(folder, (1, 1))
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["True", "5"]
-    used = [folder for folder in folders if folder.stat().st_mtime > time.time() - 3600]
-    assert len(used) >= 2, "those of the functions that were called"
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled_cache)) == ["True", "5"]
+    used_folders = [folder for folder in folders if folder.stat().st_mtime > time.time() - 3600]
+    assert len(used_folders) >= 2, "those of the functions that were called"
 
 
 @compiled_only
 def test_functions_without_a_file_are_compiled_each_time(tmp_path):
-    """Typed in, as at the prompt: there is no source that could be compared."""
+    """Functions typed in at the prompt have no source file that could be compared."""
     code = "from artus_env.engine.compiling.jit import jit; print(jit(lambda n: n + 1)(1))"
     assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == ["2"]
 

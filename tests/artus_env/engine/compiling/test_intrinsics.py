@@ -1,4 +1,4 @@
-"""Bit sets and random numbers: compiled and in plain Python, against what they stand for."""
+"""Bit sets and random numbers, compiled and in plain Python, compared with simple definitions of them."""
 
 import warnings
 
@@ -87,37 +87,37 @@ def compiled_first_words(words, count):
     return bits.first_words(words, count)
 
 
-def both(name):
+def python_and_compiled(name):
     return pytest.mark.parametrize(
         name, [getattr(bits, name), globals()[f"compiled_{name}"]], ids=["python", "compiled"]
     )  # without JIT both are plain Python
 
 
-def as_words(word):
-    """The word in the types that the rules use: all are uint64, those below 2**63 int64 and int too."""
+def in_all_types(word):
+    """The word in every type that rules use: uint64, and if it is below 2**63 also int64 and int."""
     return [np.uint64(word), np.int64(word), word] if word < TOP else [np.uint64(word)]
 
 
-@both("popcount")
+@python_and_compiled("popcount")
 def test_popcount(popcount):
     for word in [0, *WORDS]:
-        assert {popcount(typed) for typed in as_words(word)} == {bin(word).count("1")}
+        assert {popcount(typed) for typed in in_all_types(word)} == {bin(word).count("1")}
 
 
-@both("lowest_bit")
+@python_and_compiled("lowest_bit")
 def test_lowest_bit(lowest_bit):
     for word in WORDS:
-        assert {lowest_bit(typed) for typed in as_words(word)} == {bin(word)[::-1].index("1")}
+        assert {lowest_bit(typed) for typed in in_all_types(word)} == {bin(word)[::-1].index("1")}
 
 
-@both("highest_bit")
+@python_and_compiled("highest_bit")
 def test_highest_bit(highest_bit):
     for word in WORDS:
-        assert {highest_bit(typed) for typed in as_words(word)} == {len(bin(word)) - len("0b1")}
+        assert {highest_bit(typed) for typed in in_all_types(word)} == {len(bin(word)) - len("0b1")}
 
 
-def written(unpack, word, width):
-    """What `unpack` writes at place 5 of a longer array; it must leave the rest alone."""
+def numbers_written(unpack, word, width):
+    """The numbers that `unpack` writes from index 5 of a longer array on; the other numbers must stay."""
     out = np.full(width + 10, 7, np.int8)
     unpack(word, out, 5)
     assert (out[:5] == 7).all()
@@ -125,47 +125,47 @@ def written(unpack, word, width):
     return out[5 : 5 + width].tolist()
 
 
-@both("write_32_bits")
+@python_and_compiled("write_32_bits")
 def test_write_32_bits(write_32_bits):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in range(32)]
-        assert all(written(write_32_bits, typed, 32) == expected for typed in as_words(word))
+        assert all(numbers_written(write_32_bits, typed, 32) == expected for typed in in_all_types(word))
 
 
-@both("write_32_bits_reversed")
+@python_and_compiled("write_32_bits_reversed")
 def test_write_32_bits_reversed(write_32_bits_reversed):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in reversed(range(32))]
-        assert all(written(write_32_bits_reversed, typed, 32) == expected for typed in as_words(word))
+        assert all(numbers_written(write_32_bits_reversed, typed, 32) == expected for typed in in_all_types(word))
 
 
-@both("write_64_bits")
+@python_and_compiled("write_64_bits")
 def test_write_64_bits(write_64_bits):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in range(64)]
-        assert all(written(write_64_bits, typed, 64) == expected for typed in as_words(word))
+        assert all(numbers_written(write_64_bits, typed, 64) == expected for typed in in_all_types(word))
 
 
-@both("write_nibbles")
+@python_and_compiled("write_nibbles")
 def test_write_nibbles(write_nibbles):
     for word in [0, *WORDS]:
         expected = [word >> 4 * digit & 15 for digit in range(16)]
-        assert all(written(write_nibbles, typed, 16) == expected for typed in as_words(word))
+        assert all(numbers_written(write_nibbles, typed, 16) == expected for typed in in_all_types(word))
 
 
-@both("packed_bytes")
-@both("write_bytes")
+@python_and_compiled("packed_bytes")
+@python_and_compiled("write_bytes")
 def test_bytes(write_bytes, packed_bytes):
     numbers = [0, 127, 1, 2, 64, 3, 100, 5]
     word = packed_bytes(np.array([*numbers, 9], np.int8))
     assert word == sum(number << 8 * place for place, number in enumerate(numbers))
-    assert written(write_bytes, word, 8) == numbers
+    assert numbers_written(write_bytes, word, 8) == numbers
 
 
 # --- sets of actions -----------------------------------------------------------------------------------------------
 
 
-@both("first_words")
+@python_and_compiled("first_words")
 def test_first_words_are_the_same_memory(first_words):
     words = np.arange(5, dtype=np.uint64)
     first = first_words(words, 3)
@@ -177,11 +177,11 @@ def test_first_words_are_the_same_memory(first_words):
 @pytest.mark.parametrize("start", [0, 5, 37, 63, 64, 100])
 def test_sets_of_actions(start):
     rng = np.random.default_rng(start)
-    for chosen in [0, 1, 1 << 62, (1 << 63) - 1, *map(int, rng.integers(0, 1 << 62, 40))]:
+    for bit_set in [0, 1, 1 << 62, (1 << 63) - 1, *map(int, rng.integers(0, 1 << 62, 40))]:
         words = np.zeros(3, np.uint64)
         bits.add(words, 7)
-        bits.add_all(words, start, chosen)
-        actions = sorted({7} | {start + bit for bit in range(63) if chosen >> bit & 1})
+        bits.add_all(words, start, bit_set)
+        actions = sorted({7} | {start + bit for bit in range(63) if bit_set >> bit & 1})
         assert [action for action in range(192) if bits.is_in(words, action)] == actions
         assert bits.size(words) == len(actions)
         assert [bits.nth_action(words, nth) for nth in range(len(actions) + 1)] == [*actions, -1]
@@ -195,19 +195,19 @@ def test_sets_of_actions(start):
 @pytest.mark.parametrize("count", range(1, 9))
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
 def test_the_nth_action_of_few_words_and_of_many(count, share):
-    chosen = np.random.default_rng(count).random(64 * count) < share
-    words = np.packbits(chosen, bitorder="little").view(np.uint64)
-    actions = chosen.nonzero()[0].tolist()
+    is_chosen = np.random.default_rng(count).random(64 * count) < share
+    words = np.packbits(is_chosen, bitorder="little").view(np.uint64)
+    actions = is_chosen.nonzero()[0].tolist()
     assert [bits.nth_action(words, nth) for nth in range(len(actions) + 1)] == [*actions, -1]
 
 
 @pytest.mark.parametrize(
     "nth_bit",
     [compiled_nth_bit, jit(getattr(bits.nth_bit, "py_func", bits.nth_bit))],
-    ids=["as processors can", "by halves"],
+    ids=["processor instruction", "binary search"],
 )
 def test_the_nth_bit_of_a_word(nth_bit):
-    """Also as processors find it that have no instruction for it."""
+    """With the processor's instruction if it has one, and with the code for processors without it."""
     rng = np.random.default_rng(1)
     for word in [1, 1 << 63, (1 << 64) - 1, *map(int, rng.integers(1, 1 << 63, 40)), *(1 << rng.integers(0, 63, 20))]:
         places = [place for place in range(64) if int(word) >> place & 1]
@@ -247,16 +247,16 @@ def test_following_keys_go_on_where_the_stream_is():
         streams = [splitmix64(key, n + 1)[n] for key in KEYS]
         assert rng.key_bits(keys).tolist() == streams
         assert [int(rng.random_bits(key, np.uint64(0))) for key in keys] == streams
-        following = [int(rng.following(key)) for key in keys]
+        next_keys = [int(rng.following(key)) for key in keys]
         keys = rng.following_keys(keys)
-        assert keys.tolist() == following
+        assert keys.tolist() == next_keys
 
 
 def test_next_seeds_are_alike_one_by_one_and_in_arrays():
     keys = np.array(KEYS, np.uint64)
-    following = rng.next_seeds(keys)
-    assert following.tolist() == [int(rng.next_seed(key)) for key in keys]
-    assert len({*following.tolist(), *KEYS}) == 2 * len(KEYS)
+    next_seeds = rng.next_seeds(keys)
+    assert next_seeds.tolist() == [int(rng.next_seed(key)) for key in keys]
+    assert len({*next_seeds.tolist(), *KEYS}) == 2 * len(KEYS)
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 24, 45, 339, 512, 1023])
@@ -298,7 +298,7 @@ def test_random_numbers_warn_of_no_overflow():
 
 
 @pytest.mark.parametrize("seed", [0, 1, np.int8(3), np.uint64(SEED_LIMIT - 1), SEED_LIMIT - 1])
-def test_seeds_that_are_seeds(seed):
+def test_valid_seeds_become_ints(seed):
     checked = rng.check_seed(seed)
     assert checked == seed
     assert type(checked) is int
@@ -312,7 +312,7 @@ def test_seeds_that_are_seeds(seed):
         *((seed, TypeError) for seed in (1.0, np.float32(1), True, None, "1")),
     ],
 )
-def test_seeds_that_are_none(seed, error):
+def test_invalid_seeds_are_refused(seed, error):
     with pytest.raises(error, match="seed must be a whole number in 0"):
         rng.check_seed(seed)
 
@@ -327,7 +327,7 @@ def test_fresh_seeds_differ():
 
 
 @jit
-def rows_of_sums(count):
+def sum_of_arrays(count):
     total = 0.0
     for number in range(count):
         whole, real = arrays.whole_numbers(8), arrays.real_numbers(4)
@@ -341,7 +341,7 @@ def rows_of_sums(count):
 
 def test_arrays_for_one_call():
     """A loop that makes such arrays a million times needs stack memory for one of each."""
-    assert rows_of_sums(1_000_000 if not DISABLED else 100) == sum(
+    assert sum_of_arrays(1_000_000 if not DISABLED else 100) == sum(
         29 * k for k in range(1_000_000 if not DISABLED else 100)
     )
     assert len(arrays.whole_numbers(3)) == len(arrays.real_numbers(3)) == 3

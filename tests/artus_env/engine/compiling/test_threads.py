@@ -1,4 +1,4 @@
-"""How many threads work on a batch: what quotas allow, and no more than pays beside other programs."""
+"""Number of threads that work on a batch: no more than quotas allow, and than pays while other programs run."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def write(folder, **contents):
     [
         ("0::/", "", {"cpu__max": "150000 100000"}, 1.5),
         ("0::/", "", {"cpu__max": "max 100000"}, np.inf),
-        ("0::/a/b", "a", {"cpu__max": "200000 100000"}, 2.0),  # of a group that it is in by being in another
+        ("0::/a/b", "a", {"cpu__max": "200000 100000"}, 2.0),  # the quota of the parent group
         ("0::/docker/123", "", {"cpu__max": "50000 100000"}, 0.5),  # in a container that sees only its own group
         ("0::/a", "unified/a", {"cpu__max": "300000 100000"}, 3.0),
         ("4:cpu,cpuacct:/a", "cpu,cpuacct/a", {"cpu__cfs_quota_us": "400000", "cpu__cfs_period_us": "100000"}, 4.0),
@@ -43,10 +43,10 @@ def write(folder, **contents):
     ],
 )
 def test_a_quota_of_any_control_group_counts(tmp_path, line, folder, files, quota):
-    groups, mounted = tmp_path / "cgroup", tmp_path / "mounted"
+    groups, mount_point = tmp_path / "cgroup", tmp_path / "mounted"
     groups.write_text(line + "\n")
-    write(mounted / folder, **files)
-    assert min(cpu_quotas(groups, mounted), default=np.inf) == quota
+    write(mount_point / folder, **files)
+    assert min(cpu_quotas(groups, mount_point), default=np.inf) == quota
 
 
 def test_systems_without_control_groups_have_no_quota(tmp_path):
@@ -54,21 +54,21 @@ def test_systems_without_control_groups_have_no_quota(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("quota", "asked", "cores"), [(np.inf, "", 8), (2.9, "", 2), (0.3, "", 1), (5, "3", 3), (2, "3", 2)]
+    ("quota", "thread_limit", "cores"), [(np.inf, "", 8), (2.9, "", 2), (0.3, "", 1), (5, "3", 3), (2, "3", 2)]
 )
-def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked, cores):
+def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, thread_limit, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
-    monkeypatch.setattr(quotas, "_own_quota", lambda: quota)
-    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    monkeypatch.setattr(quotas, "_process_quota", lambda: quota)
+    monkeypatch.setenv("OMP_NUM_THREADS", thread_limit)
     assert available_cores() == cores
 
 
 @pytest.mark.parametrize(
-    ("games", "given", "expected"), [(99, 0, 1), (199, 0, 1), (200, 0, 2), (5000, 0, 8), (5000, 3, 3), (0, 0, 1)]
+    ("games", "limit", "expected"), [(99, 0, 1), (199, 0, 1), (200, 0, 2), (5000, 0, 8), (5000, 3, 3), (0, 0, 1)]
 )
-def test_a_thread_must_have_enough_to_do(monkeypatch, games, given, expected):
+def test_a_thread_must_have_enough_to_do(monkeypatch, games, limit, expected):
     monkeypatch.setattr(threads, "available_cores", lambda: 8)
-    assert threads_for(games, 100, given) == expected
+    assert threads_for(games, 100, limit) == expected
 
 
 @pytest.fixture
@@ -79,89 +79,89 @@ def clock(monkeypatch):
     return now
 
 
-def settled(alone=1e-6):
-    """The pace of a loop that is compiled both ways and takes one thread so many seconds a game."""
+def measured_pace(seconds_per_game=1e-6):
+    """The pace of a loop after its first calls, shared and alone; one thread takes `seconds_per_game`."""
     pace = Pace()
-    asked = []
-    for seconds in (15.0, 600 * alone):  # compiling it took 15 s
-        asked.append(pace.pays(1000))
-        pace.ran_shared(1000, seconds)
-    for seconds in (15.0, 1000 * alone):
-        asked.append(pace.pays(1000))
-        pace.ran_alone(1000, seconds)
-    assert asked == [True, True, False, False]
-    assert pace.alone == pytest.approx(alone)
+    decisions = []
+    for seconds in (15.0, 600 * seconds_per_game):  # compiling it took 15 s
+        decisions.append(pace.should_share(1000))
+        pace.record_shared(1000, seconds)
+    for seconds in (15.0, 1000 * seconds_per_game):
+        decisions.append(pace.should_share(1000))
+        pace.record_alone(1000, seconds)
+    assert decisions == [True, True, False, False]
+    assert pace.seconds_per_game == pytest.approx(seconds_per_game)
     return pace
 
 
 def test_sharing_that_pays_goes_on(clock):
-    pace = settled()
+    pace = measured_pace()
     shared = 0
     for _ in range(1000):
-        if pace.pays(1000):
+        if pace.should_share(1000):
             shared += 1
-            pace.ran_shared(1000, 0.6e-3)
+            pace.record_shared(1000, 0.6e-3)
         else:
-            pace.ran_alone(1000, 1e-3)
+            pace.record_alone(1000, 1e-3)
     assert shared >= 995
     assert 0 < pace.credit <= MOST_CREDIT
 
 
 def test_sharing_that_loses_costs_a_twentieth_at_the_most(clock):
-    pace = settled()
+    pace = measured_pace()
     shared, begin, work = 0, clock[0], 0.0
     for _ in range(20_000):
         work += 1e-3
-        if pace.pays(1000):
+        if pace.should_share(1000):
             shared += 1
             clock[0] += 30e-3  # a neighbour keeps one of the threads from its core
-            pace.ran_shared(1000, 30e-3)
+            pace.record_shared(1000, 30e-3)
         else:
             clock[0] += 1e-3
-            pace.ran_alone(1000, 1e-3)
+            pace.record_alone(1000, 1e-3)
     assert shared > 10  # it is tried again and again
     assert clock[0] - begin < 1.06 * work
 
 
 def test_sharing_is_found_again_soon_after_other_programs_have_ended(clock):
-    pace = settled()
+    pace = measured_pace()
     for _ in range(100):
-        pace.pays(1000)
-        pace.ran_shared(1000, 10.0)
-    assert not pace.pays(1000)
+        pace.should_share(1000)
+        pace.record_shared(1000, 10.0)
+    assert not pace.should_share(1000)
     clock[0] += LONGEST_PAUSE
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 0.5e-3)
-    assert pace.pays(1000)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 0.5e-3)
+    assert pace.should_share(1000)
 
 
 def test_one_stall_among_many_gains_is_forgiven_and_a_loss_is_paid_for_in_full(clock):
-    pace = settled()
+    pace = measured_pace()
     for _ in range(round(MOST_CREDIT / 0.5e-3)):
-        assert pace.pays(1000)
-        pace.ran_shared(1000, 0.5e-3)
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 1e-3 + 0.9 * MOST_CREDIT)
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 1e-3 + 0.1 * MOST_CREDIT + 2e-3)
-    assert not pace.pays(1000)
-    assert pace.resume == pytest.approx(clock[0] + PAUSE * 2e-3)
+        assert pace.should_share(1000)
+        pace.record_shared(1000, 0.5e-3)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 1e-3 + 0.9 * MOST_CREDIT)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 1e-3 + 0.1 * MOST_CREDIT + 2e-3)
+    assert not pace.should_share(1000)
+    assert pace.resume_time == pytest.approx(clock[0] + PAUSE * 2e-3)
 
 
 def test_long_work_is_always_shared(clock):
-    pace = settled(alone=1.5 * LONG / 1000)
-    assert pace.pays(1000)
-    pace.ran_shared(1000, 100.0)
-    assert pace.pays(1000)
-    assert not pace.pays(1)
+    pace = measured_pace(seconds_per_game=1.5 * LONG / 1000)
+    assert pace.should_share(1000)
+    pace.record_shared(1000, 100.0)
+    assert pace.should_share(1000)
+    assert not pace.should_share(1)
 
 
 def test_one_thread_never_has_to_do_work_alone_that_takes_several_long(clock):
     """Nobody waits sixteen times as long for the first move of a long search on sixteen cores."""
     pace = Pace()
     for _ in range(1000):
-        assert pace.pays(1)
-        pace.ran_shared(1, 2 * LONG)
+        assert pace.should_share(1)
+        pace.record_shared(1, 2 * LONG)
 
 
 starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
@@ -170,11 +170,11 @@ starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no thr
 @pytest.fixture
 def crew(monkeypatch):
     """Threads between which every loop is shared, however many cores there are."""
-    own = threads.Crew()
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(threads, "_crew", own)
-    yield own
-    own.end()
+    new_crew = threads.Crew()
+    monkeypatch.setattr(Pace, "should_share", lambda self, games: True)
+    monkeypatch.setattr(threads, "_crew", new_crew)
+    yield new_crew
+    new_crew.end()
 
 
 @starts_threads
@@ -191,28 +191,28 @@ def test_each_game_is_done_once_however_many_share_it(crew, count):
 
 @starts_threads
 def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(monkeypatch, crew):
-    slept = []
+    naps = []
 
     def sleep(seconds):
-        slept.append(seconds)
-        if len(slept) == 2:
+        naps.append(seconds)
+        if len(naps) == 2:
             raise KeyboardInterrupt
-        if len(slept) == 5:
+        if len(naps) == 5:
             words[TOLD] = 1
 
     monkeypatch.setattr(threads.time, "sleep", sleep)
     for _ in range(20):  # the caller waits if it has got the first share
         words, times = np.zeros(2, np.int64), np.zeros(1000, np.int64)
-        otherwise = threading.Timer(1.0, words.__setitem__, (TOLD, 1))
-        otherwise.start()
+        timer = threading.Timer(1.0, words.__setitem__, (TOLD, 1))
+        timer.start()
         try:
             run_shares(meet, (words, times), shares(1000, 2))
         except KeyboardInterrupt:
             break
         finally:
-            otherwise.cancel()
+            timer.cancel()
             assert (times == 1).all()
-    assert len(slept) >= 5
+    assert len(naps) >= 5
     run_shares(meet, (words, times), shares(1000, 2))
     assert (times == 2).all()
 
@@ -220,12 +220,12 @@ def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(m
 @starts_threads
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_error_of_a_share_arrives_and_the_next_loop_runs(crew, count):
-    for fails in (3, 999):
+    for failing_game in (3, 999):
         times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
         with pytest.raises(ValueError, match="this game fails"):
-            run_shares(count_up, (times, doer, fails), shares(1000, count))
+            run_shares(count_up, (times, doer, failing_game), shares(1000, count))
         run_shares(count_up, (times, doer, -1), shares(1000, count))
-        assert times[fails] == 2
+        assert times[failing_game] == 2
 
 
 @starts_threads
@@ -305,8 +305,8 @@ def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypa
     from artus_env import Batch
 
     batches = [Batch(1024, threads=threads) for threads in (1, 2)]
-    loses = iter([False, True, True] * 20)
-    monkeypatch.setattr(Pace, "pays", lambda self, games: next(loses))
+    decisions = iter([False, True, True] * 20)
+    monkeypatch.setattr(Pace, "should_share", lambda self, games: next(decisions))
     for _ in range(60):
         actions = batches[0].sample().copy()
         for batch in batches:
@@ -347,13 +347,13 @@ def test_one_thread_is_a_setting_that_passes(monkeypatch):
 
 
 def test_work_is_counted_and_compared():
-    made = []
+    cores_used = []
 
     def make():
-        made.append(available_cores())
+        cores_used.append(available_cores())
         return lambda: 5
 
     line = under_load.compare("nothing", make, 0.01)
-    assert made == [1, available_cores()]
+    assert cores_used == [1, available_cores()]
     assert line.one > 0
     assert line.ratio > 0

@@ -1,4 +1,4 @@
-"""What a game hands to the engine is checked when it is handed over."""
+"""The parts of a game's definition are checked when it is made."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ from artus_env.games.artus.definition import ARTUS
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_what_does_not_fit_is_named(changes, message):
+def test_a_wrong_part_of_a_definition_is_named(changes, message):
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(ARTUS, **changes)
 
@@ -38,12 +38,12 @@ def test_a_game_made_of_another_has_tables_and_verbs_of_its_own():
             return True
 
     tables = ARTUS.build_tables(ARTUS.standard)
-    before = dispatch.functions_of(tables.dtype)
-    other = dataclasses.replace(ARTUS, name="other", verbs=(Verbs, *ARTUS.verbs))
-    theirs = other.build_tables(other.standard)
-    assert theirs.dtype != tables.dtype
-    assert Verbs.is_over in dispatch.functions_of(theirs.dtype)
-    assert dispatch.functions_of(tables.dtype) == before
+    functions_before = dispatch.functions_of(tables.dtype)
+    other_game = dataclasses.replace(ARTUS, name="other", verbs=(Verbs, *ARTUS.verbs))
+    other_tables = other_game.build_tables(other_game.standard)
+    assert other_tables.dtype != tables.dtype
+    assert Verbs.is_over in dispatch.functions_of(other_tables.dtype)
+    assert dispatch.functions_of(tables.dtype) == functions_before
 
 
 def test_tables_are_kept_and_read_only():
@@ -59,8 +59,8 @@ def test_a_mask_has_room_for_the_actions_of_every_box():
         assert verbs.mask_words(game.build_tables(game.standard)[0]) == words
 
 
-def test_a_state_has_what_every_game_has_and_lies_aligned():
-    made = state_dtype(3, [("hands", np.int8, (3, 5)), ("chance", np.uint64)])
-    assert made.names == ("chance", "scores", "player", "num_players", "rule_set", "hands")
-    assert made["scores"] == np.dtype((np.int16, (3,)))
-    assert all(offset % field.base.itemsize == 0 for field, offset in made.fields.values())
+def test_a_state_dtype_has_the_common_fields_and_is_aligned():
+    dtype = state_dtype(3, [("hands", np.int8, (3, 5)), ("chance", np.uint64)])
+    assert dtype.names == ("chance", "scores", "player", "num_players", "rule_set", "hands")
+    assert dtype["scores"] == np.dtype((np.int16, (3,)))
+    assert all(offset % field.base.itemsize == 0 for field, offset in dtype.fields.values())

@@ -1,4 +1,4 @@
-"""A list of features says all of an observation: places, bounds, scale, and the table of the documentation."""
+"""A list of features determines the layout of an observation: places, bounds, scale, and the documentation's table."""
 
 import numpy as np
 import pytest

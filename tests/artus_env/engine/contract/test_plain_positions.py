@@ -1,4 +1,4 @@
-"""Positions that the engine writes and reads for games that have no form of their own: fields of any shape."""
+"""Positions in the engine's default form, for games that define none of their own: fields of any shape."""
 
 import re
 
@@ -35,7 +35,7 @@ def state():
     return states
 
 
-WHOLE = {
+POSITION = {
     "game": "feast",
     "rules": "standard",
     "num_players": 3,
@@ -50,16 +50,16 @@ WHOLE = {
 
 
 def test_fields_of_any_shape_are_written_and_read():
-    assert FEAST.to_dict(state()[0], None) == WHOLE
-    assert FEAST.from_dict(WHOLE, None).tobytes() == state().tobytes()
+    assert FEAST.to_dict(state()[0], None) == POSITION
+    assert FEAST.from_dict(POSITION, None).tobytes() == state().tobytes()
 
 
-def test_a_player_gets_their_own_part_and_of_others_the_number_or_nothing():
-    seen = {**WHOLE, "hands": [3, [0, 3, 0], 3], "deck": 22, "trumps": [None, [[1], [0]], None]}
-    del seen["chance"]
-    assert FEAST.to_dict(state()[0], None, 1) == seen
-    counting = Positions("feast", ("standard",), STATE, sets=("trumps",), hidden=("trumps",), counted=("trumps",))
-    assert counting.to_dict(state()[0], None, 2)["trumps"] == [2, 2, [[], []]]
+def test_a_player_gets_their_own_part_and_numbers_or_nulls_for_others():
+    known_position = {**POSITION, "hands": [3, [0, 3, 0], 3], "deck": 22, "trumps": [None, [[1], [0]], None]}
+    del known_position["chance"]
+    assert FEAST.to_dict(state()[0], None, 1) == known_position
+    counted_trumps = Positions("feast", ("standard",), STATE, sets=("trumps",), hidden=("trumps",), counted=("trumps",))
+    assert counted_trumps.to_dict(state()[0], None, 2)["trumps"] == [2, 2, [[], []]]
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,20 @@ def test_a_player_gets_their_own_part_and_of_others_the_number_or_nothing():
         (("scores",), None, "scores must be a list of 3, got None"),
     ],
 )
-def test_what_does_not_fit_is_named(path, value, message):
+def test_a_value_that_does_not_fit_is_named(path, value, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        FEAST.from_dict(replaced(WHOLE, path, value), None)
+        FEAST.from_dict(replaced(POSITION, path, value), None)
 
 
-@pytest.mark.parametrize("path", [*places(WHOLE)], ids=str)
-def test_anything_may_stand_anywhere(path):
+@pytest.mark.parametrize("path", [*places(POSITION)], ids=str)
+def test_any_value_in_any_place_is_read_or_refused_in_one_line(path):
     for value in VALUES:
-        message = refusal(ValueError, lambda data: FEAST.from_dict(data, None), replaced(WHOLE, path, value))
+        message = refusal(ValueError, lambda data: FEAST.from_dict(data, None), replaced(POSITION, path, value))
         assert message is None or is_short_line(message)
 
 
 @pytest.mark.parametrize(
-    ("more", "options", "message"),
+    ("last_field", "options", "message"),
     [
         (("speed", np.float32), {}, "feast: speed must be whole numbers, not float32"),
         (("on", np.bool_), {}, "feast: on must be whole numbers, not bool"),
@@ -100,6 +100,6 @@ def test_anything_may_stand_anywhere(path):
         (("deck", np.int8), {"counted": ["deck"]}, "feast: deck is counted, but not hidden"),
     ],
 )
-def test_what_is_said_of_the_fields_must_fit(more, options, message):
+def test_arguments_that_do_not_fit_the_fields_are_named(last_field, options, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        Positions("feast", ("standard",), np.dtype([*FIELDS, more]), **options)
+        Positions("feast", ("standard",), np.dtype([*FIELDS, last_field]), **options)

@@ -36,7 +36,7 @@ NAMES = ["</script><!--", "ismcts:200"]
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
-    """Windows show frames as fast as they come, and none stays open."""
+    """Windows show frames without waiting, and none stays open."""
     for metadata in (artus_v0.ArtusAEC.metadata, ArtusEnv.metadata):
         monkeypatch.setitem(metadata, "render_fps", 10_000)
     yield
@@ -74,7 +74,7 @@ def test_a_frame_shows_the_table():
     assert frame.shape == (HEIGHT, FRAME_WIDTH, 3)
     assert frame.dtype == np.uint8
     assert frame.flags.writeable
-    palette = {name: colour(both[0]) for name, both in shapes.COLOURS.items()}
+    palette = {name: colour(theme_colours[0]) for name, theme_colours in shapes.COLOURS.items()}
     assert pixel(frame, 3, 3) == palette["page"]
     assert pixel(frame, 344 + 292, 344) == palette["gold"]  # crown seat 7
     assert pixel(frame, 344, 344 + 211) == palette["red"]  # the plate in front of seat 14
@@ -83,7 +83,7 @@ def test_a_frame_shows_the_table():
 
 
 def test_letters_are_drawn_the_same_everywhere(tmp_path):
-    """With the font that comes along, which has both weights: no others are there in a bare container."""
+    """The package has its own fonts, thin and bold: a bare container has no others."""
     svg = '<svg xmlns="http://www.w3.org/2000/svg" class="artus-light" viewBox="0 0 200 100">{}</svg>'
     style = f"<style>{shapes.style('light')}</style>"
     text = '<text class="ink{}" x="100" y="50" font-size="40">ABC \u221212</text>'
@@ -95,10 +95,10 @@ def test_letters_are_drawn_the_same_everywhere(tmp_path):
         "sys.stdout.buffer.write(image(sys.stdin.read(), 200).tobytes())"
     )
     fonts = {"FONTCONFIG_FILE": "/dev/null", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], input=svg.format(style + text.format("")).encode(), capture_output=True, env=fonts
     )
-    assert done.stdout == bold.tobytes()
+    assert process.stdout == bold.tobytes()
 
 
 @pytest.mark.parametrize("width", [100, 200, 333, 640, 912, 1000, 1216, 1999])
@@ -170,7 +170,7 @@ def test_a_gymnasium_frame_shows_what_the_seat_sees():
 
 def test_a_new_game_has_no_last_move():
     env = ArtusEnv(num_players=2, seat=0, opponents="greedy", render_mode="rgb_array")
-    for _ in range(3):  # who is to place first has seen no move
+    for _ in range(3):  # the seat places first, so no move has been played
         _, info = env.reset(options={"start_player": 1, "seat": 0})
         assert "Last move" not in env.games.svg(0)
         env.step(int(np.flatnonzero(info["action_mask"])[0]))
@@ -237,11 +237,11 @@ def test_frames_come_at_a_steady_pace():
     window.close()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_environments_with_a_window_can_be_copied(copied):
+@pytest.mark.parametrize("make_copy", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_environments_with_a_window_can_be_copied(make_copy):
     env = artus_v0.env(render_mode="human")
     env.reset(seed=1)
-    twin = copied(env)
+    twin = make_copy(env)
     step(twin)
     twin.close()
     assert env.game != twin.game
@@ -284,13 +284,13 @@ for make in (artus_v0.env, lambda render_mode: gymnasium.make("artus_env:Artus-v
         sys.exit("no error")
 sys.exit(main(["replay", {str(records)!r}, "--html", {page!r}, "--gif", {gif!r}]))
 """
-    done = run_python(code)
+    process = run_python(code)
     if missing == "pygame":  # films need no window
-        assert done.returncode == 0, done.stderr
+        assert process.returncode == 0, process.stderr
         return
-    assert done.returncode == 2, done.stderr
-    assert 'pip install "artus-env[render]"' in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert process.returncode == 2, process.stderr
+    assert 'pip install "artus-env[render]"' in process.stderr
+    assert process.stderr.count("\n") == 1
     assert (tmp_path / "a.html").exists()
     assert not (tmp_path / "a.gif").exists()
 
@@ -299,7 +299,7 @@ sys.exit(main(["replay", {str(records)!r}, "--html", {page!r}, "--gif", {gif!r}]
 
 
 def page_data(path):
-    """What the page's script reads, found the way a browser finds it."""
+    """The data that the page's script reads, found as a browser finds them."""
 
     class Reader(HTMLParser):
         inside, text = False, ""
@@ -319,9 +319,12 @@ def page_data(path):
 
 
 def unpacked(data, number):
-    runs = data["frames"][number]
-    pieces = (data["lines"][first : first + count] for first, count in zip(runs[::2], runs[1::2], strict=True))
-    return "\n".join(line for piece in pieces for line in piece)
+    starts_and_counts = data["frames"][number]
+    line_ranges = (
+        data["lines"][first : first + count]
+        for first, count in zip(starts_and_counts[::2], starts_and_counts[1::2], strict=True)
+    )
+    return "\n".join(line for lines in line_ranges for line in lines)
 
 
 def test_the_page_has_every_position_and_fetches_nothing(records, tmp_path, capsys):
@@ -447,6 +450,6 @@ def test_record_video_keeps_a_film(tmp_path):
         frames += 1
     env.close()
     film = iio.imopen(next(tmp_path.glob("films/*.mp4")), "r", plugin="FFMPEG")
-    about = film.metadata()
+    metadata = film.metadata()
     film.close()
-    assert about["duration"] == pytest.approx(frames / env.metadata["render_fps"], abs=0.6)
+    assert metadata["duration"] == pytest.approx(frames / env.metadata["render_fps"], abs=0.6)

@@ -15,17 +15,17 @@ from artus_env import Game, IllegalMoveError, artus_v0
 from engine_play import VARIANTS, decisions, random_game
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
-kinds = pytest.mark.parametrize("make", [artus_v0.env, artus_v0.raw_env], ids=["env", "raw_env"])
+both_constructors = pytest.mark.parametrize("make", [artus_v0.env, artus_v0.raw_env], ids=["env", "raw_env"])
 
 
 def any_legal(env, rng):
-    """A legal action of who is to move, None if he has terminated."""
+    """A random legal action of the selected agent; None if the agent has terminated."""
     observation, _, terminated, _, _ = env.last()
     return None if terminated else int(rng.choice(np.flatnonzero(observation["action_mask"])))
 
 
 def play(env, seed=0, steps=None):
-    """Random steps until all have terminated; the actions played."""
+    """Take random steps until all agents have terminated, or `steps` steps; return the actions."""
     rng, actions = np.random.default_rng(seed), []
     while not all(env.terminations.values()) and len(actions) != steps:
         actions.append(any_legal(env, rng))
@@ -44,7 +44,7 @@ def illegal_action(env):
     return int(np.flatnonzero(env.last()[0]["action_mask"] == 0)[0])
 
 
-# --- what PettingZoo asks for; `contract/test_environments.py` runs its tests ---
+# --- PettingZoo's requirements; `contract/test_environments.py` runs PettingZoo's own tests ---
 
 
 def test_it_is_registered():
@@ -112,7 +112,7 @@ def test_one_step_is_one_decision_and_all_terminate_together(rules, num_players)
         env.step(action)
         game.play(action)
     assert len(movers) == decisions(rules, num_players)
-    assert any(one == following for one, following in pairwise(movers))  # several in a row
+    assert any(first == second for first, second in pairwise(movers))  # several in a row
     assert env.agents == []
 
 
@@ -123,16 +123,16 @@ def test_the_state_is_what_all_players_see():
 
 def test_observations_and_masks_never_change_afterwards():
     env, rng = mid_game(steps=0), np.random.default_rng(0)
-    kept = []
+    arrays_and_copies = []
     while not all(env.terminations.values()):
         observation, _, _, _, info = env.last()
         arrays = [*observation.values(), *env.observe(env.agent_selection).values(), info["action_mask"]]
-        kept += [(array, array.copy()) for array in arrays]
+        arrays_and_copies += [(array, array.copy()) for array in arrays]
         env.step(any_legal(env, rng))
-    assert all((array == then).all() for array, then in kept)
+    assert all((array == array_copy).all() for array, array_copy in arrays_and_copies)
 
 
-def test_the_terminated_can_only_leave():
+def test_terminated_agents_can_only_leave():
     env = mid_game(steps=None)
     with pytest.raises(ValueError, match="only valid action is None"):
         env.step(0)
@@ -162,8 +162,10 @@ def test_the_end_pays_once(mode):
         if mode == "margin":
             expected = [(score - (scores.sum() - score) / (num_players - 1)) / 100 for score in scores]
         else:
-            won = (num_players - len(winners)) / (len(winners) * (num_players - 1))
-            expected = [won if player in winners else -1 / (num_players - 1) for player in range(num_players)]
+            reward_of_winner = (num_players - len(winners)) / (len(winners) * (num_players - 1))
+            expected = [
+                reward_of_winner if player in winners else -1 / (num_players - 1) for player in range(num_players)
+            ]
         assert list(totals.values()) == pytest.approx(expected)
 
 
@@ -185,16 +187,16 @@ def test_prestige_is_paid_move_by_move_and_sums_to_the_margin(rules, num_players
     assert totals == pytest.approx((scores - (scores.sum() - scores) / (num_players - 1)) / 100)
 
 
-def test_who_waits_collects_what_others_moves_cost_him():
+def test_a_waiting_agent_collects_the_rewards_of_others_moves():
     env, rng = mid_game(reward="prestige", steps=0), np.random.default_rng(0)
-    owed = dict.fromkeys(env.agents, 0.0)
+    due_rewards = dict.fromkeys(env.agents, 0.0)
     for agent in env.agent_iter():
         _, reward, _, _, _ = env.last()
-        assert reward == pytest.approx(owed[agent])
-        owed[agent] = 0.0
+        assert reward == pytest.approx(due_rewards[agent])
+        due_rewards[agent] = 0.0
         env.step(any_legal(env, rng))
-        for other, paid in env.rewards.items():
-            owed[other] += paid
+        for other, reward in env.rewards.items():
+            due_rewards[other] += reward
 
 
 # --- illegal actions ---
@@ -202,8 +204,8 @@ def test_who_waits_collects_what_others_moves_cost_him():
 
 @variants
 def test_a_wrapper_that_pays_movers_alone_never_tells_the_start_player_how_its_games_end(rules, num_players):
-    """What docs/frameworks.md says of PettingZoo's tutorial for Stable-Baselines3."""
-    env, rng, lost = artus_v0.env(rules=rules, num_players=num_players), np.random.default_rng(0), 0
+    """docs/frameworks.md says this about the wrapper in PettingZoo's tutorial for Stable-Baselines3."""
+    env, rng, num_lost = artus_v0.env(rules=rules, num_players=num_players), np.random.default_rng(0), 0
     for seed in range(5):
         env.reset(seed=seed)
         start = env.possible_agents[env.game.to_dict()["start_player"]]
@@ -211,8 +213,8 @@ def test_a_wrapper_that_pays_movers_alone_never_tells_the_start_player_how_its_g
             mover = env.agent_selection
             env.step(any_legal(env, rng))
             assert env.rewards[mover] == 0 or mover != start
-        lost += env.rewards[start] != 0
-    assert lost > 0
+        num_lost += env.rewards[start] != 0
+    assert num_lost > 0
 
 
 @pytest.mark.parametrize("action", ["masked", -1, "A", 2**70])
@@ -247,7 +249,7 @@ def test_raw_env_raises_and_stays_as_it_was():
     assert play(env) == play(before)
 
 
-@kinds
+@both_constructors
 @pytest.mark.parametrize("action", [None, 1.0, "3", [1, 2], True, False, np.bool_(True)])
 def test_what_is_no_whole_number_is_no_action(make, action):
     env = mid_game(make)
@@ -258,49 +260,49 @@ def test_what_is_no_whole_number_is_no_action(make, action):
 
 def test_whole_numbers_of_all_kinds_are_actions():
     env = mid_game(steps=0)
-    for kind in (int, np.int32, np.uint8, np.array):
-        env.step(kind(any_legal(env, np.random.default_rng(0))))
+    for number_type in (int, np.int32, np.uint8, np.array):
+        env.step(number_type(any_legal(env, np.random.default_rng(0))))
     assert not any(env.terminations.values())
 
 
 # --- copies ---
 
 
-def pickled(env):
+def unpickled_copy(env):
     return pickle.loads(pickle.dumps(env))
 
 
-@kinds
-@pytest.mark.parametrize("copied", [copy.deepcopy, pickled])
-def test_a_copy_in_mid_game_has_the_same_future(make, copied):
+@both_constructors
+@pytest.mark.parametrize("make_copy", [copy.deepcopy, unpickled_copy])
+def test_a_copy_in_mid_game_has_the_same_future(make, make_copy):
     env = mid_game(make, rules="advanced", num_players=3, reward="prestige")
-    twin = copied(env)
+    twin = make_copy(env)
     assert (twin.agents, twin.agent_selection, twin.rewards) == (env.agents, env.agent_selection, env.rewards)
     assert twin._cumulative_rewards == env._cumulative_rewards
     play(twin, seed=9)  # playing one leaves the other alone
     assert not any(env.terminations.values())
-    again = copied(env)
-    assert play(again, seed=1) == play(env, seed=1)
-    assert again.rewards == env.rewards
-    again.reset()
+    second_copy = make_copy(env)
+    assert play(second_copy, seed=1) == play(env, seed=1)
+    assert second_copy.rewards == env.rewards
+    second_copy.reset()
     env.reset()
-    assert again.game == env.game
+    assert second_copy.game == env.game
 
 
 # --- starting states ---
 
 
 def test_without_a_seed_the_deals_go_on():
-    env, again, other = (artus_v0.env() for _ in range(3))
+    env, same_seed_env, other_env = (artus_v0.env() for _ in range(3))
     env.reset(seed=11)
-    again.reset(seed=11)
-    other.reset()
+    same_seed_env.reset(seed=11)
+    other_env.reset()
     deals = [env.game]
     for _ in range(5):
         env.reset()
-        again.reset()
-        assert env.game == again.game
-        assert env.game not in [*deals, other.game]
+        same_seed_env.reset()
+        assert env.game == same_seed_env.game
+        assert env.game not in [*deals, other_env.game]
         deals.append(env.game)
 
 
@@ -327,8 +329,8 @@ def test_a_game_can_begin_at_a_position():
         ({"starter": 1, "first": 2}, "starter, first unknown"),
         ({"start_player": 2}, "start_player must be in 0..1"),
         ({"start_player": 0, "position": ("beginner", 2, 1, 30)}, "start_player and position"),
-        ({"position": ("beginner", 3, 1, 30)}, "of beginner with 3 players, this is beginner with 2"),
-        ({"position": ("advanced", 2, 1, 30)}, "of advanced with 2 players"),
+        ({"position": ("beginner", 3, 1, 30)}, "to beginner with 3 players, this is beginner with 2"),
+        ({"position": ("advanced", 2, 1, 30)}, "to advanced with 2 players"),
         ({"position": ("beginner", 2, 1)}, "the game is over"),
         ({"position": {"rules": "beginner"}}, "missing: num_players"),
     ],

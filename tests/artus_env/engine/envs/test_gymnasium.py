@@ -1,4 +1,4 @@
-"""Artus as a Gymnasium environment: one seat plays, agents play the others. What every game has to pass is in
+"""Artus as a Gymnasium environment: one seat plays, agents play the others. The tests for all games are in
 `contract/test_environments.py`."""
 
 import copy
@@ -21,12 +21,12 @@ variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 
 
 def choose(masks, rng):
-    """A uniformly drawn action for each row of masks; any for a row without one."""
+    """Draw a legal action uniformly for each row of masks; any action where the row is all zeros."""
     return (rng.random(masks.shape) * masks).argmax(axis=-1)
 
 
 def play(env, seed=0):
-    """Random actions until the episode ends: the actions, the observations and the rewards."""
+    """Play random actions until the episode ends; return the actions, the observations and the rewards."""
     rng, actions, observations, rewards, terminated = np.random.default_rng(seed), [], [], [], False
     while not terminated:
         actions.append(int(choose(env.action_masks(), rng)))
@@ -51,8 +51,8 @@ def lowest(observation, action_mask):
     return int(action_mask.argmax())
 
 
-def table(env):
-    """The game behind an environment as bytes, for comparing."""
+def state_bytes(env):
+    """The state of an environment's games as bytes, to compare it with others."""
     return env.games.batch.states.tobytes()
 
 
@@ -73,7 +73,7 @@ def test_it_runs_behind_the_wrappers_that_make_puts_around_it():
         _, _, terminated, _, info = env.step(choose(info["action_mask"], rng))
 
 
-def test_masks_are_as_gymnasium_samples_by_them():
+def test_gymnasium_samples_legal_actions_with_the_masks():
     env = ArtusEnv("advanced", 3)
     env.reset(seed=0)
     terminated = False
@@ -129,7 +129,7 @@ def test_the_reward_is_what_the_seat_made_of_the_whole_game(rules, num_players):
 
 
 def game_that_the_last_player_wins():
-    """A game of which two moves are left, one of player 0 and then one of player 1, who wins whatever they do."""
+    """A game two moves before its end: player 0 moves, then player 1, who wins whatever the two moves are."""
     for seed in range(100):
         game = random_game("beginner", 2, seed)
         before = game.first()
@@ -154,12 +154,14 @@ def test_what_opponents_did_before_the_first_decision_is_paid_with_it():
     while game.to_dict()["phase"] != "play" or not any(points := [game.clone().play(a) for a in game.legal_actions()]):
         game.play(game.legal_actions()[0])
     mover = game.player
-    best = game.legal_actions()[int(np.argmax(np.abs(points)))]
+    best_action = game.legal_actions()[int(np.argmax(np.abs(points)))]
     position = game.to_dict()
-    drawn = game.clone()
-    gain = drawn.play(best)
+    after = game.clone()
+    gain = after.play(best_action)
     env = ArtusEnv(
-        seat=1 - mover, reward="prestige", opponents=lambda _, mask: best if mask[best] else int(mask.argmax())
+        seat=1 - mover,
+        reward="prestige",
+        opponents=lambda _, mask: best_action if mask[best_action] else int(mask.argmax()),
     )
     env.reset(options={"position": position})
     before = env.games.batch.scores[0].copy()
@@ -205,14 +207,14 @@ def test_opponents_can_be_names_agents_and_functions():
         env = ArtusEnv(seat=0, opponents=opponents)
         env.reset(seed=1)
         play(env)
-        games.append(table(env))
+        games.append(state_bytes(env))
     assert len(set(games)) == 1
     for name in ("random", "greedy"):
         env = ArtusEnv(seat=0, opponents=name)
         env.reset(seed=1)
         play(env)
-        assert table(env) not in games
-        games.append(table(env))
+        assert state_bytes(env) not in games
+        games.append(state_bytes(env))
 
 
 def test_greedy_is_the_stronger_opponent():
@@ -250,25 +252,25 @@ def test_arguments_that_do_not_fit_are_named(kwargs, error, message):
             make(**kwargs)
 
 
-class Vague:
+class AgentOfFractions:
     """Returns no whole numbers."""
 
     def act(self, view):
         return view.mask.argmax(axis=1) / 2
 
 
-def cheat(observation, mask):
+def first_illegal(observation, mask):
     return int(mask.argmin())
 
 
 def test_an_opponent_who_plays_an_illegal_move_is_named():
-    env = ArtusEnv(num_players=3, seat=0, opponents=["random", cheat])
-    named = r"agent 1 of the line-up \(cheat\): game 0: action 0 \(.*\) is illegal for player 2; legal: "
+    env = ArtusEnv(num_players=3, seat=0, opponents=["random", first_illegal])
+    named = r"agent 1 of the line-up \(first_illegal\): game 0: action 0 \(.*\) is illegal for player 2; legal: "
     with pytest.raises(IllegalMoveError, match=named):
         env.reset(seed=0, options={"start_player": 0})
-    envs = ArtusVectorEnv(3, seat=0, opponents=Vague())
+    envs = ArtusVectorEnv(3, seat=0, opponents=AgentOfFractions())
     with pytest.raises(
-        ValueError, match=r"agent 0 of the line-up \(Vague\): actions must be 3 whole numbers, got float64"
+        ValueError, match=r"agent 0 of the line-up \(AgentOfFractions\): actions must be 3 whole numbers, got float64"
     ):
         envs.reset(seed=0, options={"start_player": 0})
 
@@ -288,17 +290,17 @@ def test_an_illegal_action_ends_the_episode(action):
     _, info = env.reset(seed=0)
     assert "illegal_action" not in info
     action = int(info["action_mask"].argmin()) if action == "masked" else action
-    before = table(env)
+    before = state_bytes(env)
     _, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated, info["illegal_action"]) == (-1, True, False, action)
     assert not info["action_mask"].any()
-    assert table(env) == before
+    assert state_bytes(env) == before
     with pytest.raises(ResetNeeded):
         env.step(0)
     env.reset()
-    for nothing in (1.5, True, np.bool_(True), None):
+    for non_action in (1.5, True, np.bool_(True), None):
         with pytest.raises(TypeError):
-            env.step(nothing)
+            env.step(non_action)
     assert env.action_masks().any()
 
 
@@ -310,7 +312,7 @@ def test_a_seed_settles_seats_deals_and_opponents_of_all_episodes():
         assert env.games.batch.seeds[0] == 5
         history = []
         for episode in range(3):
-            history.append((play(env, episode)[0], table(env)))
+            history.append((play(env, episode)[0], state_bytes(env)))
             history.append(env.reset()[1]["seat"])
         histories.append(history)
     assert histories[0] == histories[1]
@@ -323,7 +325,7 @@ def test_a_seed_settles_seats_deals_and_opponents_of_all_episodes():
 def test_the_deal_of_a_seed_is_that_of_the_game():
     env = ArtusEnv("advanced", 2, seat=1)
     env.reset(seed=9, options={"start_player": 0})  # player 1 places first: nothing has happened yet
-    assert table(env) == Game("advanced", 2, seed=9, start_player=0).states.tobytes()
+    assert state_bytes(env) == Game("advanced", 2, seed=9, start_player=0).states.tobytes()
 
 
 def test_a_game_can_begin_at_a_position():
@@ -342,7 +344,7 @@ def test_a_game_can_begin_at_a_position():
         ({"seat": 2}, "seat must be in 0..1"),
         ({"start_player": -1}, "start_player must be in 0..1"),
         ({"start_player": 0, "position": ("beginner", 2, 1, 30)}, "start_player and position"),
-        ({"position": ("beginner", 3, 1, 30)}, "of beginner with 3 players"),
+        ({"position": ("beginner", 3, 1, 30)}, "to beginner with 3 players"),
         ({"position": ("beginner", 2, 1)}, "the game is over"),
     ],
 )
@@ -352,10 +354,10 @@ def test_options_that_do_not_fit_are_named_and_change_nothing(options, message):
         options = {**options, "position": random_game(*options["position"]).to_dict()}
     for env in (ArtusEnv(), ArtusVectorEnv(3)):
         env.reset(seed=0)
-        before = table(env)
+        before = state_bytes(env)
         with pytest.raises(ValueError, match=message):
             env.reset(seed=1, options=options)
-        assert table(env) == before
+        assert state_bytes(env) == before
 
 
 def test_a_position_must_leave_the_seat_a_decision():
@@ -366,37 +368,39 @@ def test_a_position_must_leave_the_seat_a_decision():
 
 
 @pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"]
+    "make_copy", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"]
 )
-def test_a_copy_in_mid_game_has_the_same_future(copied):
+def test_a_copy_in_mid_game_has_the_same_future(make_copy):
     env = ArtusEnv("advanced", 3, reward="prestige")
     env.reset(seed=2)
     rng = np.random.default_rng(0)
     for _ in range(10):
         env.step(choose(env.action_masks(), rng))
-    twin = copied(env)
+    twin = make_copy(env)
     ours, theirs = play(env, 1), play(twin, 1)
     assert ours[0] == theirs[0]
     assert ours[2] == theirs[2]
     assert env.reset()[1]["seat"] == twin.reset()[1]["seat"]
-    assert table(env) == table(twin)
+    assert state_bytes(env) == state_bytes(twin)
 
 
 def test_observations_never_change_afterwards():
     env = ArtusEnv()
-    kept = [env.reset(seed=0)[0]]
-    kept += play(env)[1]
-    assert not any(np.shares_memory(one, other) for one, other in pairwise(kept))
-    again = ArtusEnv()
-    first = again.reset(seed=0)[0]
-    assert all((one == other).all() for one, other in zip(kept, [first, *play(again)[1]], strict=True))
+    observations = [env.reset(seed=0)[0]]
+    observations += play(env)[1]
+    assert not any(np.shares_memory(one, other) for one, other in pairwise(observations))
+    second_env = ArtusEnv()
+    first_observation = second_env.reset(seed=0)[0]
+    assert all(
+        (one == other).all() for one, other in zip(observations, [first_observation, *play(second_env)[1]], strict=True)
+    )
 
 
 # --- the vector environment ---
 
 
-def both(num_envs, mode, **kwargs):
-    """The native vector environment and Gymnasium's loop over single ones."""
+def native_and_loop(num_envs, mode, **kwargs):
+    """The native vector environment, and Gymnasium's loop over single environments."""
     loop = gymnasium.make_vec(ENV, num_envs, "sync", vector_kwargs={"autoreset_mode": mode}, **kwargs)
     return gymnasium.make_vec(ENV, num_envs, autoreset_mode=mode, **kwargs), loop
 
@@ -404,7 +408,7 @@ def both(num_envs, mode, **kwargs):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_it_does_what_a_loop_over_single_environments_does(mode):
     options = {"rules": "advanced", "num_players": 3, "opponents": ["greedy", "random"], "reward": "prestige"}
-    native, loop = both(5, mode, **options)
+    native, loop = native_and_loop(5, mode, **options)
     assert isinstance(native, ArtusVectorEnv)
     assert native.metadata["autoreset_mode"] is AutoresetMode(mode)
     assert native.observation_space == loop.observation_space
@@ -431,7 +435,7 @@ def test_it_does_what_a_loop_over_single_environments_does(mode):
             observation, info = native.reset(options={"reset_mask": terminated})
             expected_observation, expected_info = loop.reset(options={"reset_mask": terminated})
             assert (observation == expected_observation).all()
-            for key in ("action_mask", "seat", "skipped_games"):  # the other: infos tell of all games
+            for key in ("action_mask", "seat", "skipped_games"):  # the other difference: infos are for all games
                 assert (info[key][terminated] == expected_info[key][terminated]).all()
             assert (info["action_mask"] == loop.call("action_masks")).all()
     assert ends > 8
@@ -439,7 +443,7 @@ def test_it_does_what_a_loop_over_single_environments_does(mode):
 
 @pytest.mark.parametrize("name", ["ArtusRoyal", "Hoard"])  # games of different lengths
 def test_without_autoreset_the_masks_of_a_reset_are_fit_to_act_by(name):
-    """The loop that everybody writes plays no illegal action, also in games that weren't dealt anew."""
+    """The usual loop plays no illegal action, also in games that weren't dealt anew."""
     envs = gymnasium.make_vec(f"artus_env:{name}-v0", 8, autoreset_mode="Disabled")
     rng, (_, info), ends = np.random.default_rng(0), envs.reset(seed=0), 0
     for _ in range(200):
@@ -485,9 +489,9 @@ def test_episodes_are_cut_off_after_the_steps_that_were_named(mode):
             assert not truncated.any()
 
 
-@pytest.mark.parametrize("never", [None, -1])
-def test_episodes_are_cut_off_only_where_that_is_asked_for(never):
-    envs = gymnasium.make_vec(ENV, 2, max_episode_steps=never)
+@pytest.mark.parametrize("no_limit", [None, -1])
+def test_episodes_are_cut_off_only_where_that_is_asked_for(no_limit):
+    envs = gymnasium.make_vec(ENV, 2, max_episode_steps=no_limit)
     (_, info), rng = envs.reset(seed=1), np.random.default_rng(0)
     for _ in range(100):
         *_, truncated, info = envs.step(choose(info["action_mask"], rng))
@@ -501,12 +505,12 @@ def test_a_wrong_limit_of_steps_is_named(steps):
 
 
 def test_attributes_and_methods_of_all_games_as_in_gymnasiums_vector_environments():
-    native, loop = both(3, "NextStep", render_mode="ansi")
+    native, loop = native_and_loop(3, "NextStep", render_mode="ansi")
     native.reset(seed=4)
     loop.reset(seed=4)
     for name in ("action_masks", "render", "render_mode", "action_space", "observation_space"):
-        for ask in ("call", "get_attr"):
-            assert data_equivalence(getattr(native, ask)(name), getattr(loop, ask)(name), exact=True), name
+        for method in ("call", "get_attr"):
+            assert data_equivalence(getattr(native, method)(name), getattr(loop, method)(name), exact=True), name
     for values in ([1, 2, 3], ("a", "b", "c"), 7, None):
         for envs in (native, loop):
             envs.set_attr("level", values)
@@ -557,9 +561,9 @@ def test_same_step_shows_the_true_last_observation_and_the_lost_games_reward():
 
 
 def test_seeds_can_be_given_one_by_one():
-    env, other = ArtusVectorEnv(3), ArtusVectorEnv(3)
-    first = env.reset(seed=[4, 5, 6])[0]
-    assert (first == other.reset(seed=4)[0]).all()
+    env, other_env = ArtusVectorEnv(3), ArtusVectorEnv(3)
+    observations = env.reset(seed=[4, 5, 6])[0]
+    assert (observations == other_env.reset(seed=4)[0]).all()
     env.reset(seed=[8, None, 4])
     assert env.games.batch.seeds.tolist()[::2] == [8, 4]
     assert env.games.batch.seeds[1] != 5
@@ -572,11 +576,11 @@ def test_before_the_first_reset_and_with_wrong_actions_nothing_happens():
     with pytest.raises(ResetNeeded):
         env.step([0, 0, 0])
     env.reset(seed=0)
-    before = table(env)
+    before = state_bytes(env)
     for actions, error in (([0, 0], ValueError), ([0.0, 1.0, 2.0], TypeError), (3, ValueError)):
         with pytest.raises(error, match="actions must be 3 whole numbers"):
             env.step(actions)
-    assert table(env) == before
+    assert state_bytes(env) == before
 
 
 def test_it_renders_every_table_as_its_seat_sees_it():
@@ -589,23 +593,23 @@ def test_it_renders_every_table_as_its_seat_sees_it():
 
 @pytest.mark.parametrize("game", ["Artus", "ArtusRoyal", "ArtusQuest"])
 def test_observations_may_come_as_floats_for_networks(game):
-    """The same games, times the scale; the space says so."""
+    """Scaled observations are those of the same games times the scale, and lie within the observation space."""
     options = {"num_players": 3, "opponents": "greedy"}
     plain, scaled = (gymnasium.make(f"artus_env:{game}-v0", scale_observation=scale, **options) for scale in (0, 1))
-    many = gymnasium.make_vec(f"artus_env:{game}-v0", 2, scale_observation=True, **options)
+    vector_env = gymnasium.make_vec(f"artus_env:{game}-v0", 2, scale_observation=True, **options)
     scale = scaled.unwrapped.games.batch.definition.observation_scale(plain.unwrapped.games.batch.components)
-    (seen, info), (floats, _) = plain.reset(seed=5), scaled.reset(seed=5)
-    rows, _ = many.reset(seed=5)
+    (observation, info), (floats, _) = plain.reset(seed=5), scaled.reset(seed=5)
+    rows, _ = vector_env.reset(seed=5)
     over = False
     while not over:
         assert floats.dtype == np.float32
         assert scaled.observation_space.contains(floats)
-        assert many.observation_space.contains(rows)
-        np.testing.assert_array_equal(floats, seen * scale)
+        assert vector_env.observation_space.contains(rows)
+        np.testing.assert_array_equal(floats, observation * scale)
         np.testing.assert_array_equal(rows[0], floats)
         action = int(np.flatnonzero(info["action_mask"])[-1])
-        seen, _, over, _, info = plain.step(action)
+        observation, _, over, _, info = plain.step(action)
         floats = scaled.step(action)[0]
-        second = int(np.flatnonzero(many.action_masks()[1])[0])
-        rows = many.step([action, second])[0]
+        second = int(np.flatnonzero(vector_env.action_masks()[1])[0])
+        rows = vector_env.step([action, second])[0]
     assert np.abs(floats).max() < 10

@@ -30,7 +30,7 @@ def vector_env():
 
 # --- seeds ---
 
-SEEDED = {
+USES_OF_A_SEED = {
     "Game": lambda seed: Game(seed=seed).to_dict(),
     "Batch": lambda seed: Batch(2, seed=seed).observation.tolist(),
     "Batch.reset": lambda seed: Batch(2).reset(seed),
@@ -41,20 +41,20 @@ SEEDED = {
     "vector env": lambda seed: vector_env().reset(seed=seed)[0].tolist(),
     "vector env, a list": lambda seed: vector_env().reset(seed=[seed, 1])[0].tolist(),
 }
-WHOLE = [5, np.int8(5), np.int64(5), np.uint64(5)]
+EQUAL_SEEDS = [5, np.int8(5), np.int64(5), np.uint64(5)]
 
 
-@pytest.mark.parametrize("interface", SEEDED)
+@pytest.mark.parametrize("interface", USES_OF_A_SEED)
 def test_a_seed_is_a_whole_number_of_python_or_numpy(interface):
-    reset = SEEDED[interface]
-    first, *others = (reset(seed) for seed in WHOLE)
-    assert all(other == first for other in others)
+    use = USES_OF_A_SEED[interface]
+    first_result, *other_results = (use(seed) for seed in EQUAL_SEEDS)
+    assert all(result == first_result for result in other_results)
     for seed in (True, np.True_, 5.0, np.float64(5), "5", b"5", {5}, {"a": 5}, object()):
         with pytest.raises(TypeError, match=r"seed must be a whole number in 0\.\.2\*\*64-1, got "):
-            reset(seed)
+            use(seed)
     for seed in (-1, np.int64(-1), 2**64):
         with pytest.raises(ValueError, match=r"seed must be a whole number in 0\.\.2\*\*64-1, got "):
-            reset(seed)
+            use(seed)
 
 
 # --- actions ---
@@ -68,7 +68,7 @@ def agent_that_returns(action):
     return choose_actions(batch, [agent], np.zeros((1, 2), np.int64), batch.seeds)
 
 
-PLAYING = {
+USES_OF_AN_ACTION = {
     "Game.play": lambda action: Game(seed=5).play(action),
     "Game.move": lambda action: Game(seed=5).move(action),
     "Game.is_seen": lambda action: Game(seed=5).is_seen(action, 0),
@@ -77,31 +77,31 @@ PLAYING = {
     "AEC raw_env": lambda action: aec(artus_v0.raw_env).step(action),
     "Gymnasium": lambda action: gym_env().step(action),
 }
-LISTED = {
+USES_OF_ACTIONS = {
     "Batch": lambda actions: Batch(2, seed=5).step(actions),
     "vector env": lambda actions: vector_env().step(actions),
 }
-NO_NUMBERS = [True, np.True_, 1.0, np.float64(1), np.array([1, 2]), object()]
+NON_NUMBERS = [True, np.True_, 1.0, np.float64(1), np.array([1, 2]), object()]
 
 
-@pytest.mark.parametrize("interface", PLAYING)
+@pytest.mark.parametrize("interface", USES_OF_AN_ACTION)
 def test_an_action_is_a_whole_number_of_any_library(interface):
     import torch
 
-    play = PLAYING[interface]
+    play = USES_OF_AN_ACTION[interface]
     legal = Game(seed=5).legal_actions()[0]
     for action in (legal, np.int16(legal), np.uint64(legal), np.array(legal), torch.tensor(legal)):
         play(action)
-    for action in (*NO_NUMBERS, torch.tensor(True), torch.tensor(1.0)):
+    for action in (*NON_NUMBERS, torch.tensor(True), torch.tensor(1.0)):
         with pytest.raises(TypeError, match="an action is a whole number, got "):
             play(action)
 
 
-@pytest.mark.parametrize("interface", LISTED)
+@pytest.mark.parametrize("interface", USES_OF_ACTIONS)
 def test_actions_are_whole_numbers_of_any_library(interface):
     import torch
 
-    play = LISTED[interface]
+    play = USES_OF_ACTIONS[interface]
     legal = vector_env().action_masks().argmax(axis=1) if interface == "vector env" else Batch(2, seed=5).mask.argmax(1)
     for actions in (legal, legal.astype(np.uint64), legal.tolist(), tuple(legal), torch.tensor(legal)):
         play(actions)
@@ -169,7 +169,7 @@ def test_a_function_that_returns_no_whole_number_is_named(action):
 
 # --- options ---
 
-RESET = {
+RESETS_WITH_OPTIONS = {
     "AEC env": lambda options: aec(artus_v0.env).reset(options=options),
     "AEC raw_env": lambda options: aec(artus_v0.raw_env).reset(options=options),
     "Gymnasium": lambda options: gym_env().reset(options=options),
@@ -177,9 +177,9 @@ RESET = {
 }
 
 
-@pytest.mark.parametrize("interface", RESET)
+@pytest.mark.parametrize("interface", RESETS_WITH_OPTIONS)
 def test_options_are_a_dict_of_known_names(interface):
-    reset = RESET[interface]
+    reset = RESETS_WITH_OPTIONS[interface]
     reset(None)
     reset({})
     reset({"start_player": None})
@@ -203,19 +203,19 @@ def test_autoreset_is_true_or_false(value):
     assert Batch(1, autoreset=np.False_).autoreset is False
 
 
-def deep(depth):
-    names = []
+def nested_list(depth):
+    nested = []
     for _ in range(depth):
-        names = [names]
-    return names
+        nested = [nested]
+    return nested
 
 
 @pytest.mark.parametrize("game", ["artus", "royal", "quest", "magpies"])
-@pytest.mark.parametrize("names", [[1, 2], [None, "B"], "AB", 2, {"A", "B"}, ["A"], ["A", "B", "C"], deep(5000)])
+@pytest.mark.parametrize("names", [[1, 2], [None, "B"], "AB", 2, {"A", "B"}, ["A"], ["A", "B", "C"], nested_list(5000)])
 def test_names_are_a_text_for_each_player(game, names):
-    played = Game(game=game, seed=1)
+    one_game = Game(game=game, seed=1)
     with pytest.raises(ValueError, match=r"players must (be a list of texts|name 2 players), got "):
-        played.record(names)
-    for show in (played.render, played.svg):
+        one_game.record(names)
+    for show in (one_game.render, one_game.svg):
         with pytest.raises(ValueError, match=r"names must (be a list of texts|name 2 players), got "):
             show(names=names)

@@ -15,14 +15,14 @@ from engine_play import ARRAYS, VARIANTS, decisions, play_digest
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 
 
-def played(steps=25, **options):
+def played_batch(steps=25, **options):
     batch = Batch(6, **{"rules": "advanced", "num_players": 3, "seed": 3, **options})
     for _ in range(steps):
         batch.step(batch.sample())
     return batch
 
 
-def everything(batch):
+def all_arrays(batch):
     """All arrays of a batch, its private ones included."""
     return {name: array.tobytes() for name, array in vars(batch).items() if isinstance(array, np.ndarray)}
 
@@ -36,7 +36,7 @@ def first_action(batch, game, legal):
 
 @pytest.mark.parametrize("steps", [0, 25, 60])
 @pytest.mark.parametrize(
-    "bad",
+    "illegal_action",
     [
         lambda batch: first_action(batch, 4, legal=0),
         lambda batch: -1,
@@ -46,16 +46,16 @@ def first_action(batch, game, legal):
     ],
     ids=["masked out", "negative", "one too many", "huge", "hugely negative"],
 )
-def test_one_illegal_action_stops_all_games(steps, bad):
-    batch = played(steps)
+def test_one_illegal_action_stops_all_games(steps, illegal_action):
+    batch = played_batch(steps)
     actions = batch.sample().copy()
-    before = everything(batch)
-    actions[4] = bad(batch)
+    before = all_arrays(batch)
+    actions[4] = illegal_action(batch)
     with pytest.raises(
         ValueError, match=rf"^game 4: action {actions[4]} .* is illegal for player {batch.player[4]}; legal: "
     ) as error:
         batch.step(actions)
-    assert everything(batch) == before
+    assert all_arrays(batch) == before
     text = str(error.value)
     game = Game.from_dict(batch.definition.to_dict(batch.states[4], batch.components))
     assert text.endswith("; legal: " + " ".join(game.moves()))
@@ -63,7 +63,7 @@ def test_one_illegal_action_stops_all_games(steps, bad):
 
 
 def test_the_first_illegal_action_is_named():
-    batch = played()
+    batch = played_batch()
     with pytest.raises(ValueError, match=r"^game 0: action 27 \(place a knight 27 behind the King\) is illegal"):
         batch.step(np.full(6, 27))
 
@@ -86,15 +86,15 @@ def test_the_first_illegal_action_is_named():
     ids=repr,
 )
 def test_actions_must_be_one_whole_number_a_game(actions):
-    batch = played()
-    before = everything(batch)
+    batch = played_batch()
+    before = all_arrays(batch)
     with pytest.raises((TypeError, ValueError), match="actions must be 6 whole numbers, got"):
         batch.step(actions)
-    assert everything(batch) == before
+    assert all_arrays(batch) == before
 
 
 @pytest.mark.parametrize(
-    "form",
+    "convert",
     [
         lambda actions: actions.tolist(),
         lambda actions: actions.astype(np.int16),
@@ -105,16 +105,16 @@ def test_actions_must_be_one_whole_number_a_game(actions):
     ],
     ids=["list", "int16", "uint64", "other byte order", "every second", "read-only"],
 )
-def test_actions_of_any_whole_kind(form):
+def test_actions_of_any_whole_kind(convert):
     """Actions of every whole-number type are converted to the one type that the loops are compiled for."""
-    batch, other = played(), played()
-    compiled = None if DISABLED else len(kernels.step.signatures)
+    batch, other_batch = played_batch(), played_batch()
+    num_compiled = None if DISABLED else len(kernels.step.signatures)
     actions = batch.sample().copy()
     batch.step(actions)
-    other.sample()
-    other.step(form(actions))
-    assert everything(other) == everything(batch)
-    assert compiled == (None if DISABLED else len(kernels.step.signatures))
+    other_batch.sample()
+    other_batch.step(convert(actions))
+    assert all_arrays(other_batch) == all_arrays(batch)
+    assert num_compiled == (None if DISABLED else len(kernels.step.signatures))
 
 
 def test_the_arrays_are_the_same_every_time():
@@ -137,7 +137,7 @@ def test_the_arrays_are_the_same_every_time():
 
 @pytest.mark.parametrize("which", [[4, 1], np.array([4, 1], np.int8), [-2, 1]], ids=repr)
 def test_step_of_some_games_leaves_the_others(which):
-    batch, all_played = played(reward="prestige"), played(reward="prestige")
+    batch, all_played = played_batch(reward="prestige"), played_batch(reward="prestige")
     before = {name: getattr(batch, name).copy() for name in ARRAYS}
     actions = all_played.sample().copy()
     all_played.step(actions)
@@ -152,13 +152,13 @@ def test_step_of_some_games_leaves_the_others(which):
 
 def test_step_of_some_games_to_their_end_and_beyond():
     batch = Batch(6, seed=3)
-    only = np.array([False, True, False, False, True, False])
+    is_played = np.array([False, True, False, False, True, False])
     seeds = batch.seeds.copy()
     for _ in range(decisions("beginner", 2)):
-        _, done = batch.step(batch.sample()[only], which=only)
-    assert done.tolist() == only.tolist()
-    assert (batch.seeds != seeds).tolist() == only.tolist()
-    batch.step(batch.sample()[only], which=only)
+        _, done = batch.step(batch.sample()[is_played], which=is_played)
+    assert done.tolist() == is_played.tolist()
+    assert (batch.seeds != seeds).tolist() == is_played.tolist()
+    batch.step(batch.sample()[is_played], which=is_played)
     assert not batch.done.any()
 
 
@@ -175,23 +175,23 @@ def test_step_of_some_games_to_their_end_and_beyond():
     ids=str,
 )
 def test_a_step_of_some_games_that_fails_changes_nothing(actions, which, fault):
-    batch = played()
-    before = everything(batch)
+    batch = played_batch()
+    before = all_arrays(batch)
     with pytest.raises((TypeError, ValueError), match=f"^{re.escape(fault)}"):
         batch.step(actions, which=which)
-    assert everything(batch) == before
+    assert all_arrays(batch) == before
 
 
 def test_observe_shows_what_any_player_sees():
-    batch = played(40)
+    batch = played_batch(40)
     games = [Game.from_dict(batch.definition.to_dict(state, batch.components)) for state in batch.states]
     assert (batch.observe(batch.player) == batch.observation).all()
     for player in range(3):
-        seen = batch.observe(player)
-        assert (seen == [game.observation(player) for game in games]).all()
-        assert not np.shares_memory(seen, batch.observation)
-    some = batch.observe([2, 0], which=[5, 1])
-    assert (some == [games[5].observation(2), games[1].observation(0)]).all()
+        observations = batch.observe(player)
+        assert (observations == [game.observation(player) for game in games]).all()
+        assert not np.shares_memory(observations, batch.observation)
+    two_observations = batch.observe([2, 0], which=[5, 1])
+    assert (two_observations == [games[5].observation(2), games[1].observation(0)]).all()
 
 
 @pytest.mark.parametrize(
@@ -208,16 +208,16 @@ def test_observe_shows_what_any_player_sees():
     ],
     ids=str,
 )
-def test_observe_through_no_eyes(players, which, fault):
+def test_observe_refuses_players_that_do_not_exist(players, which, fault):
     with pytest.raises(ValueError, match=re.escape(fault)):
-        played().observe(players, which)
+        played_batch().observe(players, which)
 
 
 # --- sample ------------------------------------------------------------------------------------------------------
 
 
 def test_sample_takes_every_legal_action_equally_often():
-    batch = played(steps=40, num_players=2)
+    batch = played_batch(steps=40, num_players=2)
     draws = 4000
     counts = np.zeros((6, NUM_ACTIONS), np.int64)
     for _ in range(draws):
@@ -232,7 +232,7 @@ def test_sample_takes_every_legal_action_equally_often():
 
 
 def test_sample_reaches_the_first_and_last_action_of_every_word():
-    """Legal bits set by hand: one action at a time, wherever it lies."""
+    """The legal bits are set by hand: each action in turn is the only legal one."""
     batch = Batch(1)
     for action in range(NUM_ACTIONS):
         batch.legal_bits[:] = 0
@@ -241,7 +241,7 @@ def test_sample_reaches_the_first_and_last_action_of_every_word():
 
 
 def test_sampling_changes_no_game():
-    batch = played()
+    batch = played_batch()
     before = {name: getattr(batch, name).tobytes() for name in ARRAYS}
     batch.sample()
     assert {name: getattr(batch, name).tobytes() for name in ARRAYS} == before
@@ -258,22 +258,22 @@ def test_autoreset_deals_anew_at_once(rules, num_players):
         _, done = batch.step(batch.sample())
         assert not done.any()
     assert (batch.final_scores == 77).all()  # of the last finished game: there is none yet
-    seeds, before = batch.seeds.copy(), batch.scores.copy()
+    seeds, expected_scores = batch.seeds.copy(), batch.scores.copy()
     actions, players = batch.sample(), batch.player.copy()
-    before[range(3), players] += batch.points()[range(3), actions]
+    expected_scores[range(3), players] += batch.points()[range(3), actions]
     reward, done = batch.step(actions)
     assert done.all()
-    assert (batch.final_scores == before).all()
+    assert (batch.final_scores == expected_scores).all()
     assert reward.any()
     assert (batch.seeds != seeds).all()
     assert not batch.scores.any()
     assert (batch.mask[:, :28].sum(1) == 24).all()  # all seats but four are free for the first knight
     assert batch.mask.sum() == 3 * 24
-    kept = batch.final_scores.copy()
+    scores_before = batch.final_scores.copy()
     reward, done = batch.step(batch.sample())
     assert not done.any()
     assert not reward.any()
-    assert (batch.final_scores == kept).all()
+    assert (batch.final_scores == scores_before).all()
 
 
 @variants
@@ -285,10 +285,10 @@ def test_without_autoreset_finished_games_stay(rules, num_players):
     for _ in range(decisions(rules, num_players) - 10):
         batch.step(batch.sample())
     assert batch.done.tolist() == batch.over.tolist() == [True, False, True]
-    over = Game.from_dict(batch.definition.to_dict(batch.states[0], batch.components))
-    assert over.over
-    assert batch.final_scores[0].tolist() == over.scores
-    kept = {name: getattr(batch, name)[[0, 2]].tobytes() for name in ARRAYS if name != "reward"}
+    finished_game = Game.from_dict(batch.definition.to_dict(batch.states[0], batch.components))
+    assert finished_game.over
+    assert batch.final_scores[0].tolist() == finished_game.scores
+    arrays_at_end = {name: getattr(batch, name)[[0, 2]].tobytes() for name in ARRAYS if name != "reward"}
     for steps_left in reversed(range(10)):
         actions = batch.sample()
         assert actions[[0, 2]].tolist() == [-1, -1]
@@ -297,7 +297,7 @@ def test_without_autoreset_finished_games_stay(rules, num_players):
         assert done.tolist() == [True, steps_left == 0, True]
         assert not reward[[0, 2]].any()
         assert not batch.mask[[0, 2]].any()
-        assert {name: getattr(batch, name)[[0, 2]].tobytes() for name in kept} == kept
+        assert {name: getattr(batch, name)[[0, 2]].tobytes() for name in arrays_at_end} == arrays_at_end
     assert reward[1].any()
     batch.step(np.array([-5, -5, -5]))
     batch.reset(which=batch.done)
@@ -309,39 +309,46 @@ def test_without_autoreset_finished_games_stay(rules, num_players):
 # --- reset and refresh -------------------------------------------------------------------------------------------
 
 
-def deals(batch):
+def dealt_states(batch):
     return [state.tobytes() for state in batch.states]
 
 
-def deal(seed, start_player=None):
+def dealt_state(seed, start_player=None):
     return Game("advanced", 3, seed=seed, start_player=start_player).state.tobytes()
 
 
 def test_reset_deals_the_next_seeds():
-    batch = played()
+    batch = played_batch()
     before = batch.seeds.copy()
     batch.reset()
     assert (batch.seeds != before).all()
-    assert deals(batch) == [deal(int(seed)) for seed in batch.seeds]
-    again = played()
-    again.reset()
-    assert everything(again) == everything(batch)
+    assert dealt_states(batch) == [dealt_state(int(seed)) for seed in batch.seeds]
+    same_batch = played_batch()
+    same_batch.reset()
+    assert all_arrays(same_batch) == all_arrays(batch)
 
 
 def test_reset_with_seeds():
-    batch = played()
+    batch = played_batch()
     seeds = [0, 1, (1 << 63) + 1, (1 << 64) - 1, 4, 4]
     batch.reset(seeds=seeds)
     assert batch.seeds.tolist() == seeds
-    assert deals(batch) == [deal(seed) for seed in seeds]
+    assert dealt_states(batch) == [dealt_state(seed) for seed in seeds]
     batch.reset(seeds=9)
-    assert deals(batch) == [deal(9)] * 6
+    assert dealt_states(batch) == [dealt_state(9)] * 6
 
 
 def test_reset_with_start_players():
-    batch = played()
+    batch = played_batch()
     batch.reset(seeds=range(6), start_players=[0, 1, 2, -1, 2, 0])
-    assert deals(batch) == [deal(0, 0), deal(1, 1), deal(2, 2), deal(3), deal(4, 2), deal(5, 0)]
+    assert dealt_states(batch) == [
+        dealt_state(0, 0),
+        dealt_state(1, 1),
+        dealt_state(2, 2),
+        dealt_state(3),
+        dealt_state(4, 2),
+        dealt_state(5, 0),
+    ]
     assert batch.states["start_player"][[0, 1, 2, 4, 5]].tolist() == [0, 1, 2, 2, 0]
     batch.reset(start_players=1)
     assert batch.states["start_player"].tolist() == [1] * 6
@@ -352,12 +359,12 @@ def test_reset_with_start_players():
     "which", [[1, 4], np.array([1, 4], np.uint8), [False, True, False, False, True, False], [-5, -2], (1, 4)], ids=repr
 )
 def test_reset_of_some_games_leaves_the_others(which):
-    batch = played()
+    batch = played_batch()
     arrays = [name for name in ARRAYS if name not in ("reward", "final_scores", "final_outcomes")]
     before = {name: getattr(batch, name).copy() for name in arrays}
     batch.reset(seeds=[70, 71], start_players=[2, 0], which=which)
-    assert deals(batch)[1] == deal(70, 2)
-    assert deals(batch)[4] == deal(71, 0)
+    assert dealt_states(batch)[1] == dealt_state(70, 2)
+    assert dealt_states(batch)[4] == dealt_state(71, 0)
     others = [0, 2, 3, 5]
     for name in arrays:
         assert (getattr(batch, name)[others] == before[name][others]).all(), name
@@ -365,19 +372,19 @@ def test_reset_of_some_games_leaves_the_others(which):
 
 
 def test_reset_gives_seeds_in_the_order_of_which():
-    batch = played()
+    batch = played_batch()
     batch.reset(seeds=[70, 71], start_players=[0, 1], which=[4, 1])
     assert batch.seeds[[4, 1]].tolist() == [70, 71]
-    assert deals(batch)[4] == deal(70, 0)
-    assert deals(batch)[1] == deal(71, 1)
+    assert dealt_states(batch)[4] == dealt_state(70, 0)
+    assert dealt_states(batch)[1] == dealt_state(71, 1)
 
 
 @pytest.mark.parametrize("which", [[], np.zeros(6, bool), np.flatnonzero([0])], ids=repr)
 def test_reset_of_no_game(which):
-    batch = played()
-    before = everything(batch)
+    batch = played_batch()
+    before = all_arrays(batch)
     batch.reset(which=which)
-    assert everything(batch) == before
+    assert all_arrays(batch) == before
 
 
 @pytest.mark.parametrize(
@@ -414,15 +421,15 @@ def test_reset_of_no_game(which):
     ids=repr,
 )
 def test_a_reset_that_fails_changes_nothing(options, fault):
-    batch = played()
-    before = everything(batch)
+    batch = played_batch()
+    before = all_arrays(batch)
     with pytest.raises((TypeError, ValueError), match=re.escape(fault)):
         batch.reset(**options)
-    assert everything(batch) == before
+    assert all_arrays(batch) == before
 
 
 def test_refresh_looks_at_states_that_were_written():
-    batch, other = played(25), played(40)
+    batch, other = played_batch(25), played_batch(40)
     batch.states[:] = other.states
     assert not (batch.observation == other.observation).all()
     batch.refresh()
@@ -431,7 +438,7 @@ def test_refresh_looks_at_states_that_were_written():
 
 
 def test_refresh_of_some_games_leaves_the_others():
-    batch, other = played(25), played(40)
+    batch, other = played_batch(25), played_batch(40)
     before = batch.observation.copy()
     batch.states[:] = other.states
     batch.refresh(which=[3, 0])
@@ -441,12 +448,12 @@ def test_refresh_of_some_games_leaves_the_others():
 
 
 def test_text_shows_one_table():
-    batch = played()
+    batch = played_batch()
     game = Game.from_dict(batch.definition.to_dict(batch.states[2], batch.components))
     assert batch.text(2) == game.render()
 
 
-# --- making one --------------------------------------------------------------------------------------------------
+# --- making a batch ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -482,21 +489,21 @@ def test_without_a_seed_every_batch_is_another():
 
 
 @pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))], ids=["deepcopy", "pickle"]
+    "make_copy", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))], ids=["deepcopy", "pickle"]
 )
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_copied_batch_plays_on_alike_and_apart(copied, threads):
-    batch = played(reward="prestige", threads=threads)
-    twin = copied(batch)
-    assert everything(twin) == everything(batch)
-    before = everything(batch)
+def test_a_copied_batch_plays_on_alike_and_apart(make_copy, threads):
+    batch = played_batch(reward="prestige", threads=threads)
+    twin = make_copy(batch)
+    assert all_arrays(twin) == all_arrays(batch)
+    before = all_arrays(batch)
     played_by_twin = play_digest(twin, 130)  # past the end of every game
-    assert everything(batch) == before
+    assert all_arrays(batch) == before
     assert play_digest(batch, 130) == played_by_twin
 
 
 def test_a_copied_batch_uses_the_loops_that_there_are():
     """Tables that lost their write protection would have every loop compiled once more."""
-    batch = played()
+    batch = played_batch()
     assert copy.deepcopy(batch).tables is batch.tables
     assert pickle.loads(pickle.dumps(batch)).tables is batch.tables

@@ -17,22 +17,22 @@ variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 in_every_phase = pytest.mark.parametrize("moves", [0, 27, 25], ids=["place", "play", "draw"])
 
 
-def middle(moves=27):
-    """An advanced game of three in the middle: placing takes 15 moves, then come two cards and two draws in turn."""
+def mid_game(moves=27):
+    """An advanced game of three players after some moves: 15 placings, then two cards and two draws for each turn."""
     return random_game("advanced", 3, seed=1, moves=moves)
 
 
 @in_every_phase
 def test_the_games_here_are_in_every_phase(moves, request):
-    assert middle(moves).to_dict()["phase"] == request.node.callspec.id
+    assert mid_game(moves).to_dict()["phase"] == request.node.callspec.id
 
 
-def everything(game):
+def full_state(game):
     return game.state.tobytes(), game.actions_played, game.to_dict(), game.first().to_dict()
 
 
-def other_thing(game):
-    """Anything that could be a move but isn't one now."""
+def illegal_action(game):
+    """An action id that isn't legal now."""
     legal = set(game.legal_actions())
     return next(action for action in range(NUM_ACTIONS) if action not in legal)
 
@@ -47,41 +47,41 @@ def test_play_and_look_are_one_call(rules, num_players):
     for _ in random_moves(game, 4):
         action = game.legal_actions()[-1]
         expected = game.clone()
-        gained = expected.play(action)
-        other = game.clone()
-        assert other.play_and_look(action, mask, observation) == (gained, expected.player, expected.over)
+        points = expected.play(action)
+        game_copy = game.clone()
+        assert game_copy.play_and_look(action, mask, observation) == (points, expected.player, expected.over)
         assert (mask == expected.mask()).all()
         assert (observation == expected.observation()).all()
-        assert other == expected
-        assert other.actions_played == expected.actions_played
+        assert game_copy == expected
+        assert game_copy.actions_played == expected.actions_played
     with pytest.raises(IllegalMoveError, match="the game is over"):
         expected.play_and_look(0, mask, observation)
 
 
 @in_every_phase
 def test_playing_and_looking_illegally_changes_nothing(moves):
-    game = middle(moves)
-    before = everything(game)
-    for action in (other_thing(game), -1, NUM_ACTIONS, 1 << 70):
+    game = mid_game(moves)
+    before = full_state(game)
+    for action in (illegal_action(game), -1, NUM_ACTIONS, 1 << 70):
         with pytest.raises(IllegalMoveError, match=f"action {action} "):
             game.play_and_look(action, game.mask(), game.observation())
-    assert everything(game) == before
+    assert full_state(game) == before
 
 
 @pytest.mark.parametrize("action", [True, np.bool_(True), 3.0, None, "@3"], ids=repr)
 def test_play_and_look_takes_whole_numbers_alone(action):
     game = Game(seed=1)
-    before = everything(game)
+    before = full_state(game)
     with pytest.raises(TypeError, match="an action is a whole number, got "):
         game.play_and_look(action, game.mask(), game.observation())
-    assert everything(game) == before
+    assert full_state(game) == before
     mask, observation = game.mask(), game.observation()
     assert game.clone().play_and_look(np.int32(3), mask, observation) == game.clone().play_and_look(
         3, mask, observation
     )
 
 
-BUFFERS = {
+UNFIT_BUFFERS = {
     "too small": lambda array: array[:-1],
     "empty": lambda array: array[:0],
     "too large": lambda array: np.zeros(len(array) + 1, np.int8),
@@ -96,23 +96,23 @@ BUFFERS = {
 }
 
 
-@pytest.mark.parametrize("other", BUFFERS.values(), ids=BUFFERS)
+@pytest.mark.parametrize("make_unfit", UNFIT_BUFFERS.values(), ids=UNFIT_BUFFERS)
 @pytest.mark.parametrize("name", ["mask", "observation"])
-def test_play_and_look_writes_only_to_arrays_that_fit(name, other):
+def test_play_and_look_writes_only_to_arrays_that_fit(name, make_unfit):
     """`play_and_look` once wrote beyond the end of arrays that were too small."""
     game = Game("advanced", 3, seed=1)
-    before = everything(game)
+    before = full_state(game)
     arrays = {"mask": game.mask(), "observation": game.observation()}
     action, size = game.legal_actions()[0], len(arrays[name])
     twin = game.clone()
-    twin.play_and_look(action, **arrays)  # those that fitted once are not looked at again: others are
+    twin.play_and_look(action, **arrays)  # arrays that fitted once aren't checked again, but other arrays are
     twin.play_and_look(twin.legal_actions()[0], **arrays)
     for player in (game, twin):
         with pytest.raises(
             ValueError, match=rf"{name} must be a writable and contiguous array of shape \({size},\), int8"
         ):
-            player.play_and_look(action, **arrays | {name: other(arrays[name])})
-    assert everything(game) == before
+            player.play_and_look(action, **arrays | {name: make_unfit(arrays[name])})
+    assert full_state(game) == before
     rows = {key: np.zeros((3, len(array)), np.int8) for key, array in arrays.items()}
     game.play_and_look(action, rows["mask"][1], rows["observation"][1])
     assert (rows["mask"][1] == game.mask()).all()
@@ -120,7 +120,7 @@ def test_play_and_look_writes_only_to_arrays_that_fit(name, other):
     assert not rows["observation"][[0, 2]].any()
 
 
-NO_MOVES = [
+NON_MOVES = [
     "12",
     "",
     "@28",
@@ -131,8 +131,8 @@ NO_MOVES = [
     "all ",
     "k3-6:1>2>3",
 ]
-NO_ACTIONS = [-1, NUM_ACTIONS, 1 << 70, -(1 << 70)]
-NO_NUMBERS = [True, False, None, 1.0, [1], (1, 2), {}, np.float64(1), np.bool_(True), np.array([1, 2])]
+NON_ACTIONS = [-1, NUM_ACTIONS, 1 << 70, -(1 << 70)]
+NON_NUMBERS = [True, False, None, 1.0, [1], (1, 2), {}, np.float64(1), np.bool_(True), np.array([1, 2])]
 
 
 def test_a_long_value_that_is_no_move_is_shown_short():
@@ -149,47 +149,47 @@ def test_a_long_value_that_is_no_move_is_shown_short():
     ("verb", "move"),
     [
         (verb, move)
-        for verbs, each in ((("play", "action"), NO_MOVES), (("play", "move"), NO_ACTIONS))
+        for verbs, each in ((("play", "action"), NON_MOVES), (("play", "move"), NON_ACTIONS))
         for verb in verbs
         for move in each
     ],
     ids=repr,
 )
 def test_what_is_no_move_is_illegal(verb, move, moves):
-    game = middle(moves)
-    before = everything(game)
+    game = mid_game(moves)
+    before = full_state(game)
     with pytest.raises(IllegalMoveError, match=f"is illegal for player {game.player}; legal: ") as error:
         getattr(game, verb)(move)
     assert str(error.value).startswith((str(move), shown(move), f"action {move} (there are 0..338)"))
     assert str(error.value).endswith("; legal: " + " ".join(game.moves()))
-    assert everything(game) == before
+    assert full_state(game) == before
 
 
 @in_every_phase
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+@pytest.mark.parametrize("value", NON_NUMBERS, ids=repr)
 @pytest.mark.parametrize("verb", ["play", "move", "action"])
 def test_what_is_neither_text_nor_number_is_a_type_error(verb, value, moves):
-    game = middle(moves)
-    before = everything(game)
+    game = mid_game(moves)
+    before = full_state(game)
     with pytest.raises(TypeError, match=r"a move is a text, got|an action is a whole number, got"):
         getattr(game, verb)(value)
-    assert everything(game) == before
+    assert full_state(game) == before
 
 
 @in_every_phase
 def test_every_masked_action_is_illegal(moves):
-    game = middle(moves)
-    before = everything(game)
+    game = mid_game(moves)
+    before = full_state(game)
     for action in set(range(NUM_ACTIONS)) - set(game.legal_actions()):
         with pytest.raises(IllegalMoveError, match=rf"^action {action} \(.+\) is illegal for player"):
             game.play(action)
         with pytest.raises(IllegalMoveError, match=rf"^action {action} \(.+\) is illegal for player"):
             game.move(np.int16(action))
-    assert everything(game) == before
+    assert full_state(game) == before
 
 
 def test_a_move_from_an_empty_seat_is_illegal():
-    game = middle()
+    game = mid_game()
     move = next(move for move in game.moves() if ">" in move)
     card, seats = move.split(":")
     steps = int(seats.split(">")[1]) - int(seats.split(">")[0])
@@ -201,18 +201,18 @@ def test_a_move_from_an_empty_seat_is_illegal():
 
 def test_after_the_end_nothing_can_be_played():
     game = random_game("beginner", 2, seed=5)
-    before = everything(game)
+    before = full_state(game)
     assert game.over
     assert game.player == game.to_dict()["start_player"]
     for verb, move in (("play", "@3"), ("play", 3), ("move", 3), ("action", "@3"), ("play", 1 << 70)):
         with pytest.raises(IllegalMoveError, match="the game is over"):
             getattr(game, verb)(move)
-    assert everything(game) == before
+    assert full_state(game) == before
     assert game.winners == [player for player in (0, 1) if game.scores[player] == max(game.scores)]
 
 
 def test_numpy_integers_are_actions():
-    game, other = middle(), middle()
+    game, other = mid_game(), mid_game()
     action = game.legal_actions()[3]
     assert game.move(np.int64(action)) == other.move(action)
     assert game.play(np.uint8(action) if action < 256 else np.int16(action)) == other.play(action)
@@ -226,13 +226,13 @@ def test_numpy_integers_are_actions():
 @variants
 def test_everybody_can_look_at_any_time(rules, num_players):
     game = random_game(rules, num_players, seed=6, moves=decisions(rules, num_players) // 2)
-    before = everything(game)
-    seen = [game.observation(player) for player in range(num_players)]
-    assert (game.observation() == seen[game.player]).all()
-    assert len({view.tobytes() for view in seen}) == num_players
-    assert game.observation(np.int8(1)).tobytes() == seen[1].tobytes()
-    assert everything(game) == before
-    seen[0][:] = 0
+    before = full_state(game)
+    observations = [game.observation(player) for player in range(num_players)]
+    assert (game.observation() == observations[game.player]).all()
+    assert len({observation.tobytes() for observation in observations}) == num_players
+    assert game.observation(np.int8(1)).tobytes() == observations[1].tobytes()
+    assert full_state(game) == before
+    observations[0][:] = 0
     assert game.observation(0).any()  # a fresh array each time
     game.mask()[:] = 0
     assert game.mask().any()
@@ -241,7 +241,7 @@ def test_everybody_can_look_at_any_time(rules, num_players):
 @pytest.mark.parametrize("player", [-1, 3, 1.0, "0", True, np.bool_(False)], ids=repr)
 @pytest.mark.parametrize("look", ["observation", "to_dict", "render", "svg", "redeal"])
 def test_nobody_else_can_look(look, player):
-    game = middle()
+    game = mid_game()
     arguments = {"seed": 1} if look == "redeal" else {}
     with pytest.raises(ValueError, match=r"player must be (in 0\.\.2|a whole number), got "):
         getattr(game, look)(player, **arguments)
@@ -269,29 +269,29 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES.keys())
+@pytest.mark.parametrize("make_copy", COPIES.values(), ids=COPIES.keys())
 @pytest.mark.parametrize("components", [None, Components().replace(carpet=(3, 4, 5))], ids=["standard", "changed box"])
-def test_copies_have_the_same_past_and_future_but_go_their_own_way(copied, components):
+def test_copies_have_the_same_past_and_future_but_go_their_own_way(make_copy, components):
     game = random_game("advanced", 3, seed=7, moves=40, components=components)
-    twin = copied(game)
+    twin = make_copy(game)
     assert twin == game
-    assert everything(twin) == everything(game)
+    assert full_state(twin) == full_state(game)
     assert (twin.seed, twin.components, twin.record()) == (game.seed, game.components, game.record())
-    before = everything(game)
+    before = full_state(game)
     for _ in random_moves(twin, 8):
         pass
     assert twin.over
-    assert everything(game) == before
+    assert full_state(game) == before
     for _ in random_moves(game, 8):
         pass
-    assert everything(game) == everything(twin)
+    assert full_state(game) == full_state(twin)
     assert twin.record() == game.record()
 
 
 def test_equal_is_same_position_and_same_box():
-    game = middle()
+    game = mid_game()
     assert game == Game.from_dict(game.to_dict())
-    assert game != middle(26)
+    assert game != mid_game(26)
     assert game != game.redeal(0, 1)
     box = Components().replace(carpet=(3, 4, 5))
     assert game != Game.from_dict(game.to_dict(), box)
@@ -301,7 +301,7 @@ def test_equal_is_same_position_and_same_box():
 
 
 def test_first_is_the_position_it_all_began_with():
-    game = middle()
+    game = mid_game()
     assert game.first() == Game("advanced", 3, seed=1)
     assert game.first().actions_played == ()
     later = Game.from_dict(game.to_dict())
@@ -309,7 +309,7 @@ def test_first_is_the_position_it_all_began_with():
     assert later.first() == game
 
 
-# --- making one --------------------------------------------------------------------------------------------------
+# --- making a game -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -346,22 +346,22 @@ def test_without_a_seed_every_game_is_another():
 
 
 def test_action_ids_mean_what_the_table_says():
-    """The slot names the figure: the text of an action tells from which seat the figure of that slot goes."""
-    game = middle()
+    """The steps in the table of actions are those from the origin to the target in the action's text."""
+    game = mid_game()
     for action in game.legal_actions():
-        what = action_table()[action]
+        table_entry = action_table()[action]
         text = game.move(action)
         if ">" in text:
             origin, target = (int(seat) for seat in text.split(":")[1].split(">"))
-            assert (target - origin - what.steps) % 28 == 0
+            assert (target - origin - table_entry.steps) % 28 == 0
 
 
 def test_a_record_replays_to_the_same_game():
-    game = middle(70)
-    again = Game.replay(game.record(players=["a", "b", "c"]))
-    assert again == game
-    assert again.actions_played == game.actions_played
-    assert again.seed == game.seed == 1
+    game = mid_game(70)
+    replayed = Game.replay(game.record(players=["a", "b", "c"]))
+    assert replayed == game
+    assert replayed.actions_played == game.actions_played
+    assert replayed.seed == game.seed == 1
     assert json.loads(game.record(["a", "b", "c"]))["players"] == ["a", "b", "c"]
     from_the_middle = Game.from_dict(game.to_dict())
     from_the_middle.play(from_the_middle.legal_actions()[0])
@@ -376,7 +376,7 @@ def test_what_is_no_record_is_refused(record):
 
 def test_a_record_names_every_player():
     with pytest.raises(ValueError, match="players must name 3 players"):
-        middle().record(["a"])
+        mid_game().record(["a"])
 
 
 # --- the position as text ----------------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ def test_the_table_as_text_keeps_its_shape(rules, num_players, names):
 
 
 def test_the_table_as_text_names_the_players():
-    game = middle()
+    game = mid_game()
     text = game.render(names=["Ann", "Ben", "greedy"])
     assert f"advanced: {['Ann', 'Ben', 'greedy'][game.player]} ({'ABC'[game.player]}) plays a card" in text
     for letter, name, score in zip("ABC", ["Ann", "Ben", "greedy"], game.scores, strict=True):

@@ -26,15 +26,15 @@ SEED = 3
 
 
 class Interrupt(BaseException):
-    """Not a KeyboardInterrupt: one that got out of a test would end all tests."""
+    """Raised in place of KeyboardInterrupt, which would end all tests if it got out of one."""
 
 
-def count_places(step, folders):
-    """Before how many bytecodes of a step an interrupt may come."""
+def count_bytecodes(step, folders):
+    """Number of bytecodes of a step, before each of which an interrupt may come."""
     return _run(step, folders, None)
 
 
-def interrupted(step, folders, place):
+def is_interrupted(step, folders, place):
     """Whether a step was interrupted before its bytecode number `place`."""
     try:
         _run(step, folders, place)
@@ -45,27 +45,27 @@ def interrupted(step, folders, place):
 
 def _run(step, folders, place):
     """Run a step and count the bytecodes of the project's own files (`folders` are parts of their paths)."""
-    passed = 0
+    num_passed = 0
 
     def trace(frame, event, _):
-        nonlocal passed
+        nonlocal num_passed
         if event == "call":
             if not any(folder in frame.f_code.co_filename for folder in folders):
                 return None
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
         elif event == "opcode":
-            if passed == place:
+            if num_passed == place:
                 raise Interrupt
-            passed += 1
+            num_passed += 1
         return trace
 
-    before = sys.gettrace()
+    previous_trace = sys.gettrace()
     sys.settrace(trace)
     try:
         step()
     finally:
-        sys.settrace(before)
-    return passed
+        sys.settrace(previous_trace)
+    return num_passed
 
 
 FOLDERS = ("artus_env/", "artus_training/", "pettingzoo/")
@@ -77,25 +77,28 @@ def check_all_or_nothing(make, step, look, every=1):
     Args:
         make: Makes the object before the step, the same each time.
         step: Does the step.
-        look: Everything that can be seen of the object, and how it goes on.
+        look: Returns a dict of everything that can be seen of the object, and of its future.
+        every: Interrupt only before each `every`-th bytecode.
     """
     step(make())  # whatever must be compiled
     look(make())
-    before, done = make(), make()
-    step(done)
-    allowed = [look(before), look(done)]
-    assert allowed[0] != allowed[1]
+    object_before, object_after = make(), make()
+    step(object_after)
+    allowed_views = [look(object_before), look(object_after)]
+    assert allowed_views[0] != allowed_views[1]
     subject = make()
-    places = count_places(lambda: step(subject), FOLDERS)
-    found = []
-    for place in range(0, places, every):
+    num_places = count_bytecodes(lambda: step(subject), FOLDERS)
+    outcomes = []
+    for place in range(0, num_places, every):
         subject = make()
-        assert interrupted(lambda: step(subject), FOLDERS, place), place  # noqa: B023
-        seen = look(subject)
-        assert seen in allowed, f"half done after place {place} of {places}: {differences(seen, *allowed)}"
-        found.append(allowed.index(seen))
-    assert found[0] == 0
-    assert found == sorted(found)
+        assert is_interrupted(lambda: step(subject), FOLDERS, place), place  # noqa: B023
+        view = look(subject)
+        assert view in allowed_views, (
+            f"half done after place {place} of {num_places}: {differences(view, *allowed_views)}"
+        )
+        outcomes.append(allowed_views.index(view))
+    assert outcomes[0] == 0
+    assert outcomes == sorted(outcomes)
 
 
 def differences(seen, before, after):
@@ -104,31 +107,31 @@ def differences(seen, before, after):
     } or {key: "before" if seen[key] == before[key] else "after" for key in seen if before[key] != after[key]}
 
 
-def plain(value):
-    """A value that `==` compares, arrays and all."""
+def comparable(value):
+    """Return a value with arrays replaced, so that `==` compares it."""
     if isinstance(value, np.ndarray) and value.dtype == object:
-        return [plain(item) for item in value]
+        return [comparable(item) for item in value]
     if isinstance(value, np.ndarray):
         return value.shape, value.tobytes()
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: comparable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [comparable(item) for item in value]
     return value
 
 
 # --- one game -------------------------------------------------------------------------------------------------------
 
 
-def seen_of_game(game):
+def view_of_game(game):
     record = game.record()
     assert Game.replay(record) == game
     return {
         "actions": game.actions_played,
         "over": game.over,
         "record": record,
-        "state": plain(game.state.tobytes()),
-        "mask": plain(game.mask()),
+        "state": comparable(game.state.tobytes()),
+        "mask": comparable(game.mask()),
     }
 
 
@@ -145,13 +148,13 @@ def game_before(last=False):
 @pytest.mark.parametrize("last", [False, True])
 def test_game_play_is_all_or_nothing(last):
     game, action = game_before(last)
-    check_all_or_nothing(game.clone, lambda game: game.play(action), seen_of_game)
+    check_all_or_nothing(game.clone, lambda game: game.play(action), view_of_game)
 
 
 def test_game_play_of_a_text_is_all_or_nothing():
     game, action = game_before()
     move = game.move(action)
-    check_all_or_nothing(game.clone, lambda game: game.play(move), seen_of_game, every=29)
+    check_all_or_nothing(game.clone, lambda game: game.play(move), view_of_game, every=29)
 
 
 def test_game_play_is_all_or_nothing_when_its_past_outgrows_its_room():
@@ -162,7 +165,7 @@ def test_game_play_is_all_or_nothing_when_its_past_outgrows_its_room():
     assert before._past[0] == len(before.actions_played)
     # The same game with a past that is just full.
     before._past = before._past[: 2 + len(before.actions_played)]
-    check_all_or_nothing(before.clone, lambda game: game.play(action), seen_of_game)
+    check_all_or_nothing(before.clone, lambda game: game.play(action), view_of_game)
 
 
 def test_play_and_look_is_all_or_nothing():
@@ -172,39 +175,42 @@ def test_play_and_look_is_all_or_nothing():
         mask, observation = game.mask(), game.observation()
         game.play_and_look(action, mask, observation)
 
-    check_all_or_nothing(game.clone, step, seen_of_game)
+    check_all_or_nothing(game.clone, step, view_of_game)
 
 
 # --- PettingZoo -----------------------------------------------------------------------------------------------------
 
 
-def seen_of_aec(aec):
-    seen = {
-        "game": seen_of_game(aec.game),
+def view_of_aec(aec):
+    view = {
+        "game": view_of_game(aec.game),
         "selected": aec.agent_selection if aec.agents else None,
-        **{name: plain(getattr(aec, name)) for name in ("agents", "rewards", "terminations", "truncations", "infos")},
-        "cumulative": plain(aec._cumulative_rewards),
-        "observations": [plain(aec.observe(agent)) for agent in aec.possible_agents],
+        **{
+            name: comparable(getattr(aec, name))
+            for name in ("agents", "rewards", "terminations", "truncations", "infos")
+        },
+        "cumulative": comparable(aec._cumulative_rewards),
+        "observations": [comparable(aec.observe(agent)) for agent in aec.possible_agents],
     }
     if aec.agents and not any(aec.terminations.values()):
         assert aec.agent_selection == aec.possible_agents[aec.game.player]
         assert aec.terminations[aec.agent_selection] == aec.game.over
-        seen["goes on"] = rest_of_aec(copy.deepcopy(aec))
-    return seen
+        view["goes on"] = play_on_aec(copy.deepcopy(aec))
+    return view
 
 
-def rest_of_aec(aec):
-    """How a game goes on."""
-    rest = []
+def play_on_aec(aec):
+    """Play a game to its end; return its decisions and the actions."""
+    decisions = []
     for _ in aec.agent_iter():
         observation, reward, terminated, _, info = aec.last()
-        rest.append((aec.agent_selection, plain(observation), reward, terminated, plain(info)))
+        decisions.append((aec.agent_selection, comparable(observation), reward, terminated, comparable(info)))
         aec.step(None if terminated else int(observation["action_mask"].argmax()))
-    return rest, aec.game.actions_played
+    return decisions, aec.game.actions_played
 
 
 def aec_before(make, moves, **arguments):
-    """An environment after some moves, -1: before the last one; and the next action."""
+    """An environment after some moves (-1: before the last move), and the next action."""
     aec = make(num_players=3, **arguments)
     aec.reset(seed=SEED)
     while True:
@@ -224,13 +230,13 @@ def aec_before(make, moves, **arguments):
 def test_aec_step_is_all_or_nothing(make, reward, moves):
     aec, action = aec_before(make, moves, reward=reward)
     every = 1 if make is env else 7  # they have their code in common
-    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.step(action), seen_of_aec, every)
+    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.step(action), view_of_aec, every)
 
 
 def test_illegal_aec_step_is_all_or_nothing():
     aec, _ = aec_before(env, 5)
     illegal = int(aec.last()[0]["action_mask"].argmin())
-    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.step(illegal), seen_of_aec, every=29)
+    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.step(illegal), view_of_aec, every=29)
 
 
 @pytest.mark.parametrize("steps", [0, 2])
@@ -239,18 +245,18 @@ def test_aec_step_of_an_agent_who_has_terminated_is_all_or_nothing(steps):
     aec.step(action)
     for _ in range(steps):
         aec.step(None)
-    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.step(None), seen_of_aec)
+    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.step(None), view_of_aec)
 
 
 def test_aec_reset_is_all_or_nothing():
     aec, _ = aec_before(env, 5)
-    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.reset(seed=9), seen_of_aec, every=5)
+    check_all_or_nothing(lambda: copy.deepcopy(aec), lambda aec: aec.reset(seed=9), view_of_aec, every=5)
 
 
 def test_a_loop_over_agents_can_begin_again_after_an_interrupt():
     aec, _ = aec_before(env, 5)
     next(iter(aec.agent_iter()))
-    assert rest_of_aec(aec)[0]
+    assert play_on_aec(aec)[0]
 
 
 @pytest.mark.parametrize("name", ["play_and_look_one", "pay_one"])
@@ -277,20 +283,20 @@ def test_a_signal_during_compiled_code_leaves_the_agents_up_to_date(monkeypatch,
             aec.step(action)
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert seen_of_aec(aec) == seen_of_aec(expected)
+    assert view_of_aec(aec) == view_of_aec(expected)
 
 
 # --- batches --------------------------------------------------------------------------------------------------------
 
 
-def seen_of_batch(batch):
+def view_of_batch(batch):
     names = ("player", "observation", "mask", "reward", "done", "final_scores", "final_outcomes", "seeds", "legal_bits")
-    seen = {name: plain(getattr(batch, name)) for name in names}
-    seen["states"] = batch.states.tobytes()
-    going = copy.deepcopy(batch)
+    view = {name: comparable(getattr(batch, name)) for name in names}
+    view["states"] = batch.states.tobytes()
+    continued = copy.deepcopy(batch)
     for _ in range(3):
-        going.step(going.sample())
-    return seen | {f"later {name}": plain(getattr(going, name)) for name in names}
+        continued.step(continued.sample())
+    return view | {f"later {name}": comparable(getattr(continued, name)) for name in names}
 
 
 def batch_before(**arguments):
@@ -308,7 +314,7 @@ def test_batch_step_is_all_or_nothing(autoreset, which):
     batch = batch_before(autoreset=autoreset)
     actions = copy.deepcopy(batch).sample()
     actions = actions.copy() if which is None else actions[which]
-    check_all_or_nothing(lambda: copy.deepcopy(batch), lambda batch: batch.step(actions, which), seen_of_batch)
+    check_all_or_nothing(lambda: copy.deepcopy(batch), lambda batch: batch.step(actions, which), view_of_batch)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"seeds": 8, "which": [1, 3]}, {"look": False}])
@@ -319,10 +325,10 @@ def test_batch_reset_is_all_or_nothing(arguments):
         batch.reset(**arguments)
 
     def look(batch):
-        seen = seen_of_batch(batch)
+        view = view_of_batch(batch)
         if not arguments.get("look", True):  # then the rest is brought up to date later
-            seen = {"states": seen["states"], "seeds": seen["seeds"], "done": seen["done"]}
-        return seen
+            view = {"states": view["states"], "seeds": view["seeds"], "done": view["done"]}
+        return view
 
     check_all_or_nothing(lambda: copy.deepcopy(batch), reset, look)
 
@@ -337,32 +343,35 @@ def first_legal(observation, mask):
 OPPONENTS = {"compiled": "random", "python": first_legal, "greedy": "greedy"}
 
 
-def seen_of_gym(gym):
+def view_of_gym(gym):
     games = gym.unwrapped.games
-    seen = {
-        "observation": plain(games.observation()),
-        "mask": plain(gym.unwrapped.action_masks()),
+    view = {
+        "observation": comparable(games.observation()),
+        "mask": comparable(gym.unwrapped.action_masks()),
         "states": games.batch.states.tobytes(),
-        "pending": plain(games._pending),
-        "ended": plain(games.ended),
-        "infos": plain(gym.unwrapped._info()),
+        "pending": comparable(games._pending_rewards),
+        "ended": comparable(games.ended),
+        "infos": comparable(gym.unwrapped._info()),
     }
-    going = copy.deepcopy(gym.unwrapped)
+    continued = copy.deepcopy(gym.unwrapped)
     if games.ended[0]:
-        going.reset()
-    return seen | {"later": plain(rest_of_gym(going)), "much later": plain((going.reset()[0], rest_of_gym(going)))}
+        continued.reset()
+    return view | {
+        "later": comparable(play_on_gym(continued)),
+        "much later": comparable((continued.reset()[0], play_on_gym(continued))),
+    }
 
 
-def rest_of_gym(gym):
-    rest, ended = [], False
+def play_on_gym(gym):
+    results, ended = [], False
     while not ended:
         observation, reward, ended, _, info = gym.step(int(gym.action_masks().argmax()))
-        rest.append((observation, reward, info))
-    return rest
+        results.append((observation, reward, info))
+    return results
 
 
 def gym_before(steps, **arguments):
-    """An environment after some steps, -1: before the last one."""
+    """An environment after some steps (-1: before the last step)."""
     gym = gymnasium.make("Artus-v0", num_players=3, disable_env_checker=True, **arguments).unwrapped
     gym.reset(seed=SEED)
     while True:
@@ -380,7 +389,7 @@ def test_gymnasium_step_is_all_or_nothing(opponents, steps):
     gym = gym_before(steps, opponents=OPPONENTS[opponents], reward="points")
     action = int(gym.action_masks().argmax())
     every = {"compiled": 1, "greedy": 3, "python": 17}[opponents]
-    check_all_or_nothing(lambda: copy.deepcopy(gym), lambda gym: gym.step(action), seen_of_gym, every)
+    check_all_or_nothing(lambda: copy.deepcopy(gym), lambda gym: gym.step(action), view_of_gym, every)
 
 
 @pytest.mark.parametrize("opponents", OPPONENTS)
@@ -388,14 +397,14 @@ def test_illegal_gymnasium_step_is_all_or_nothing(opponents):
     gym = gym_before(2, opponents=OPPONENTS[opponents])
     illegal = int(gym.action_masks().argmin())
     every = 13 if opponents == "python" else 1
-    check_all_or_nothing(lambda: copy.deepcopy(gym), lambda gym: gym.step(illegal), seen_of_gym, every)
+    check_all_or_nothing(lambda: copy.deepcopy(gym), lambda gym: gym.step(illegal), view_of_gym, every)
 
 
 @pytest.mark.parametrize("opponents", OPPONENTS)
 @pytest.mark.parametrize("seed", [None, 5])
 def test_gymnasium_reset_is_all_or_nothing(opponents, seed):
     gym = gym_before(2, opponents=OPPONENTS[opponents])
-    check_all_or_nothing(lambda: copy.deepcopy(gym), lambda gym: gym.reset(seed=seed), seen_of_gym, every=19)
+    check_all_or_nothing(lambda: copy.deepcopy(gym), lambda gym: gym.reset(seed=seed), view_of_gym, every=19)
 
 
 def test_an_interrupt_while_an_opponent_thinks_leaves_the_game_before_the_step():
@@ -410,51 +419,51 @@ def test_an_interrupt_while_an_opponent_thinks_leaves_the_game_before_the_step()
 
     gym = gymnasium.make("Artus-v0", num_players=3, opponents=thinks, seat=0, disable_env_checker=True).unwrapped
     gym.reset(seed=SEED, options={"start_player": 0})
-    before = gym.games.batch.states.tobytes(), plain(gym._info()), plain(gym.games.observation())
+    before = gym.games.batch.states.tobytes(), comparable(gym._info()), comparable(gym.games.observation())
     action = int(gym.action_masks().argmax())
     thoughts.append(1)
     with pytest.raises(Interrupt):
         gym.step(action)
-    assert (gym.games.batch.states.tobytes(), plain(gym._info()), plain(gym.games.observation())) == before
+    assert (gym.games.batch.states.tobytes(), comparable(gym._info()), comparable(gym.games.observation())) == before
     assert len(thoughts) == 3  # the first opponent had moved
 
 
-def seen_of_vector(envs):
+def view_of_vector(envs):
     games = envs.games
-    seen = {
-        "observation": plain(games.observation()),
-        "mask": plain(envs.action_masks()),
+    view = {
+        "observation": comparable(games.observation()),
+        "mask": comparable(envs.action_masks()),
         "states": games.batch.states.tobytes(),
-        "pending": plain(games._pending),
-        "ended": plain(games.ended),
-        "steps": plain(envs._steps),
+        "pending": comparable(games._pending_rewards),
+        "ended": comparable(games.ended),
+        "steps": comparable(envs._steps),
     }
-    going = copy.deepcopy(envs)
+    continued = copy.deepcopy(envs)
     if envs.autoreset_mode == AutoresetMode.DISABLED and games.ended.any():
-        going.reset(options={"reset_mask": games.ended.copy()})
-    rest = []
+        continued.reset(options={"reset_mask": games.ended.copy()})
+    later_results = []
     for _ in range(4):
-        rest.append(plain(going.step(going.action_masks().argmax(1))))
-        if envs.autoreset_mode == AutoresetMode.DISABLED and going.games.ended.any():
-            rest.append(plain(going.reset(options={"reset_mask": going.games.ended.copy()})))
-    return seen | {"later": rest}
+        later_results.append(comparable(continued.step(continued.action_masks().argmax(1))))
+        if envs.autoreset_mode == AutoresetMode.DISABLED and continued.games.ended.any():
+            later_results.append(comparable(continued.reset(options={"reset_mask": continued.games.ended.copy()})))
+    return view | {"later": later_results}
 
 
-def vector_before(stale=False, **arguments):
-    """Environments before a step in which a game ends, or with one that the step deals anew."""
+def vector_before(after_end=False, **arguments):
+    """Environments before the step in which a game ends; with `after_end` after it: the next step deals anew."""
     envs = gymnasium.make_vec("Artus-v0", 3, num_players=2, **arguments).unwrapped
     envs.reset(seed=SEED)
     while True:
         before = copy.deepcopy(envs)
         *_, terminations, truncations, _ = envs.step(envs.action_masks().argmax(1))
         if (terminations | truncations).any():
-            return copy.deepcopy(envs) if stale else before
+            return copy.deepcopy(envs) if after_end else before
 
 
 @pytest.mark.parametrize("opponents", ["compiled", "python"])
 @pytest.mark.parametrize("arguments", [
-    {"autoreset_mode": "NextStep", "stale": True},
-    {"autoreset_mode": "NextStep", "stale": True, "max_episode_steps": 3},
+    {"autoreset_mode": "NextStep", "after_end": True},
+    {"autoreset_mode": "NextStep", "after_end": True, "max_episode_steps": 3},
     {"autoreset_mode": "SameStep"},
     {"autoreset_mode": "Disabled"},
 ])  # fmt: skip
@@ -462,25 +471,25 @@ def test_vector_step_is_all_or_nothing(opponents, arguments):
     envs = vector_before(opponents=OPPONENTS[opponents], **arguments)
     actions = envs.action_masks().argmax(1)
     every = 5 if opponents == "compiled" else 31
-    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.step(actions), seen_of_vector, every)
+    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.step(actions), view_of_vector, every)
 
 
 def test_vector_reset_is_all_or_nothing():
     envs = vector_before()
-    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.reset(seed=4), seen_of_vector, every=17)
+    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.reset(seed=4), view_of_vector, every=17)
 
 
 # --- the trainer and OpenSpiel --------------------------------------------------------------------------------------
 
 
-def seen_of_trainer(envs):
+def view_of_trainer(envs):
     names = ("seat", "kind", "_agent_of_seat", "_pending", "_decided", "_return", "_length", "_keys")
-    seen = {name: plain(getattr(envs, name)) for name in names}
-    seen |= {"results": {kind: list(results) for kind, results in envs.results.items()}}
-    seen |= {"random": str(envs._random.bit_generator.state)}
-    going = copy.deepcopy(envs)
-    rest = [plain(going.step(going.action_masks().argmax(1))) for _ in range(3)]
-    return seen | {"batch": seen_of_batch(copy.deepcopy(envs.batch)), "later": rest}
+    view = {name: comparable(getattr(envs, name)) for name in names}
+    view |= {"results": {kind: list(results) for kind, results in envs.results.items()}}
+    view |= {"random": str(envs._random.bit_generator.state)}
+    continued = copy.deepcopy(envs)
+    later_results = [comparable(continued.step(continued.action_masks().argmax(1))) for _ in range(3)]
+    return view | {"batch": view_of_batch(copy.deepcopy(envs.batch)), "later": later_results}
 
 
 def trainer_before():
@@ -496,29 +505,29 @@ def trainer_before():
 def test_step_of_the_trainers_games_is_all_or_nothing():
     envs = trainer_before()
     actions = envs.action_masks().argmax(1)
-    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.step(actions), seen_of_trainer, every=61)
+    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.step(actions), view_of_trainer, every=61)
 
 
 def test_reset_of_the_trainers_games_is_all_or_nothing():
     envs = trainer_before()
     envs.stagger = False  # which takes long
-    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.reset(), seen_of_trainer, every=61)
+    check_all_or_nothing(lambda: copy.deepcopy(envs), lambda envs: envs.reset(), view_of_trainer, every=61)
 
 
 def test_action_of_an_openspiel_state_is_all_or_nothing(monkeypatch):
-    """With as much of OpenSpiel as the adapter needs: it needs not be installed."""
+    """With a substitute for those parts of OpenSpiel that the adapter uses: OpenSpiel needn't be installed."""
     openspiel = load_openspiel(monkeypatch)
     game = openspiel.OpenSpielGame({"num_players": 3, "seed": SEED})
     state = game.new_initial_state()
-    dealt = copy.deepcopy(state)
+    state_after_deal = copy.deepcopy(state)
 
     def look(state):
-        seen = {"seen": list(state.seen), "player": state.current_player()}
-        return seen | ({} if state.game is None else {"game": seen_of_game(state.game), "returns": state.returns()})
+        view = {"seen": list(state.seen), "player": state.current_player()}
+        return view | ({} if state.game is None else {"game": view_of_game(state.game), "returns": state.returns()})
 
-    dealt._apply_action(0)
-    action = dealt._legal_actions(0)[0]
-    check_all_or_nothing(lambda: copy.deepcopy(dealt), lambda state: state._apply_action(action), look)
+    state_after_deal._apply_action(0)
+    action = state_after_deal._legal_actions(0)[0]
+    check_all_or_nothing(lambda: copy.deepcopy(state_after_deal), lambda state: state._apply_action(action), look)
 
 
 def load_openspiel(monkeypatch):

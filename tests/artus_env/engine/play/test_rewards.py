@@ -1,4 +1,4 @@
-"""What the end of a game, and each move, pays."""
+"""Rewards at the end of a game and for each move."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_prestige_pays_the_last_move_like_any_other(num_players):
 @variants
 def test_prestige_is_the_margin_paid_move_by_move(rules, num_players):
     batch = Batch(3, rules=rules, num_players=num_players, seed=3, reward="prestige")
-    paid = np.zeros((3, num_players))
+    total_reward = np.zeros((3, num_players))
     for _ in range(decisions(rules, num_players)):
         actions, players, all_points = batch.sample(), batch.player.copy(), batch.points()
         points = all_points[range(3), actions]
@@ -82,8 +82,8 @@ def test_prestige_is_the_margin_paid_move_by_move(rules, num_players):
             expected = np.full(num_players, -points[game] / (num_players - 1) / 100)
             expected[players[game]] = points[game] / 100
             assert reward[game] == pytest.approx(expected, abs=1e-6)
-        paid += reward
+        total_reward += reward
     assert done.all()
-    others = (batch.final_scores.sum(1, keepdims=True) - batch.final_scores) / (num_players - 1)
-    assert paid == pytest.approx((batch.final_scores - others) / 100, abs=1e-5)
+    mean_of_others = (batch.final_scores.sum(1, keepdims=True) - batch.final_scores) / (num_players - 1)
+    assert total_reward == pytest.approx((batch.final_scores - mean_of_others) / 100, abs=1e-5)
     assert batch.final_scores.any()
