@@ -98,8 +98,8 @@ def test_action_features_counted_by_hand(hand, move, points, own, others):
 
 def prospects_of(game, player):
     t, g, player = game.tables[0], game.state, np.int64(player)
-    royals = evaluation.royals_worth(t, g)
-    return list(evaluation.prospects(t, g, player, royals, evaluation.promises_of_others(t, g, player, royals)))
+    royals = evaluation.royal_points(t, g)
+    return list(evaluation.prospects(t, g, player, royals, evaluation.card_points_of_others(t, g, player, royals)))
 
 
 def test_prospects_counted_by_hand():

@@ -28,58 +28,69 @@ from artus_env.games.artus.components import (
 PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = range(11)
 EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
 SLOTS = ("silver 1", "silver 2", "bronze 1", "bronze 2")
-ROYALS = (*COLOURS, None)
-"""Colours of the royals that a card is for; None: any royal, or no royals."""
+ROYAL_COLOURS = (*COLOURS, None)
+"""Colours of the royals that a card can move or give a ring; None: any royal, or the card isn't for royals."""
 MASK_WORDS = 7
 """Words of 64 bits in a set of actions; enough for any box."""
 MAX_ACTIONS = 64 * MASK_WORDS
-PART = 7
-"""Bits of a board in each table look-up."""
+BOARD_PART = 7
+"""Number of seats in each table look-up: a board is looked up in parts."""
 HAND_PART = 6
-"""Bits of a hand in each table look-up."""
+"""Number of cards of the deck in each table look-up: a hand is looked up in parts."""
 NONE = -10_000
-"""Value of a missing seat; real values are in -100..100."""
+"""Value that stands for the seat of a missing figure; real values are in -100..100."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """Meaning of an action id. `slot` is the distance of the seat for "place" and the pile for "draw"."""
+    """Meaning of an action id.
+
+    Attributes:
+        effect: Index into `EFFECTS`.
+        card: Index into `Components.cards`; -1 for placing and drawing.
+        slot: Slot of the knight that moves, or of the royal that moves or gets a ring. For placing, distance of the
+            seat behind the King; for drawing, index into `PILES`; 0 for the other effects.
+        steps: Number of steps; negative: backward.
+    """
 
     effect: int
-    card: int  # index into `Components.cards`, -1 for placing and drawing
+    card: int
     slot: int = 0
-    steps: int = 0  # negative: backward
+    steps: int = 0
 
 
 TABLES = np.dtype(
     [
         ("actions", np.int8, (MAX_ACTIONS, 4)),  # effect, card, slot, steps
-        # [5 or 4 knights, King's colour, part of the deck, cards of it in the hand]: their actions
+        # [0: 5 knights, 1: 4; King's colour; part of the deck; the cards of this part in hand]: actions of these cards
         ("hand_rows", np.uint64, (2, 2, MAX_CARDS // HAND_PART, 1 << HAND_PART, MASK_WORDS)),
         ("seat_rows", np.uint64, (NUM_SEATS, MASK_WORDS)),  # the action of placing a knight at this distance
         ("draw_rows", np.uint64, (1 << len(PILES), MASK_WORDS)),  # the actions of drawing from these piles
         ("wheel", np.int8, (NUM_SEATS,)),  # value by distance behind the King
-        ("ranked", np.int64, (NUM_SEATS // PART, 1 << PART)),  # [part of the board, seats in it]: see `ranked` in rules
-        ("ranks", np.int16, (NUM_SEATS + 1,)),  # value by rank, the most valuable seat last, `NONE` at 0
-        ("colors", np.int32, (3,)),  # ranks of green, yellow and red seats
+        # [part of the board; the seats of this part]: the sum of values and the ranks that `fast.ranked` returns
+        ("ranked", np.int64, (NUM_SEATS // BOARD_PART, 1 << BOARD_PART)),
+        ("ranks", np.int16, (NUM_SEATS + 1,)),  # value by rank, the most valuable seat last; `NONE` at index 0
+        ("colors", np.int32, (3,)),  # ranks of green, yellow and red seats, as bits
         ("carpet", np.int32),  # bit s: seat s lies on the carpet
         ("crown_seats", np.int8, (4,)),
         ("deck", np.int8, (MAX_CARDS,)),  # card index of each single card
         ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
-        ("copies", np.int32, (MAX_CARDS,)),  # cards of the deck that are copies of a card
-        ("pile_bits", np.int32, (len(PILES),)),  # cards of the deck with this back
-        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # cards of the deck with this effect on these royals
+        ("copies", np.int32, (MAX_CARDS,)),  # cards of the deck that are copies of a card, as bits
+        ("pile_bits", np.int32, (len(PILES),)),  # cards of the deck with this back, as bits
+        # cards of the deck with this effect on royals of this colour, as bits
+        ("effect_bits", np.int32, (len(EFFECTS), len(ROYAL_COLOURS))),
         ("pile_sizes", np.int8, (len(PILES),)),
         ("penalties", np.int8, (len(EFFECTS),)),
         ("num_cards", np.int8),
         ("num_actions", np.int16),
         ("knights", np.int8, (MAX_PLAYERS + 1,)),  # knights of each player by number of players
-        ("dealt", np.int8, (len(RULE_SETS),)),  # this and the next two by rule set, see `RuleSet`
-        ("a_turn", np.int8, (len(RULE_SETS),)),
+        # by rule set, see `RuleSet`:
+        ("dealt_per_pile", np.int8, (len(RULE_SETS),)),
+        ("cards_a_turn", np.int8, (len(RULE_SETS),)),
         ("num_piles", np.int8, (len(RULE_SETS),)),
     ]
 )
-"""Everything that compiled code knows about the box, in one record: another box changes data, not code."""
+"""Type of the tables: the box as one record for compiled code, so that another box changes data, not code."""
 
 
 @lru_cache(maxsize=16)
@@ -115,16 +126,16 @@ def build_tables(components: Components) -> np.ndarray:
     actions = action_table(components)
     tables = np.zeros(1, TABLES)
     t = tables[0]
-    names = {card.name: index for index, card in enumerate(components.cards)}
+    card_numbers = {card.name: index for index, card in enumerate(components.cards)}
     t["actions"][: len(actions)] = [(a.effect, a.card, a.slot, a.steps) for a in actions]
     t["wheel"] = components.wheel
     by_value = sorted(range(NUM_SEATS), key=lambda distance: components.wheel[distance])
     t["ranks"] = [NONE, *(components.wheel[distance] for distance in by_value)]
     for rank, distance in enumerate(by_value, 1):
-        worth, bit = components.wheel[distance], NUM_SEATS - 1 - distance
-        t["colors"][0 if worth > 0 else 1 if worth == 0 else 2] |= 1 << rank
-        seats = np.arange(1 << PART)
-        t["ranked"][bit // PART] += (seats >> bit % PART & 1) * ((worth << 32) + (1 << rank))
+        value, bit = components.wheel[distance], NUM_SEATS - 1 - distance
+        t["colors"][0 if value > 0 else 1 if value == 0 else 2] |= 1 << rank
+        seats = np.arange(1 << BOARD_PART)
+        t["ranked"][bit // BOARD_PART] += (seats >> bit % BOARD_PART & 1) * ((value << 32) + (1 << rank))
     t["carpet"] = sum(1 << seat for seat in components.carpet)
     t["crown_seats"] = components.crown_seats
     t["num_cards"] = len(components.deck)
@@ -132,25 +143,28 @@ def build_tables(components: Components) -> np.ndarray:
     for players, knights in NUM_KNIGHTS.items():
         t["knights"][players] = knights
     for number, rules in enumerate(RULE_SETS.values()):
-        t["dealt"][number], t["a_turn"][number], t["num_piles"][number] = rules.dealt, rules.a_turn, len(rules.piles)
+        t["dealt_per_pile"][number], t["cards_a_turn"][number] = rules.dealt_per_pile, rules.cards_a_turn
+        t["num_piles"][number] = len(rules.piles)
     t["pile_sizes"] = components.pile_sizes
     for position, card in enumerate(components.deck):
-        t["deck"][position] = names[card.name]
-        t["copies"][names[card.name]] |= 1 << position
+        t["deck"][position] = card_numbers[card.name]
+        t["copies"][card_numbers[card.name]] |= 1 << position
         t["pile_bits"][PILES.index(card.pile)] |= 1 << position
         effect = BEST if card.action == "choice" else EFFECTS.index(card.action)
         colour = card.colour if effect in (ROYAL, RING) else None
-        t["effect_bits"][effect, ROYALS.index(colour)] |= 1 << position
+        t["effect_bits"][effect, ROYAL_COLOURS.index(colour)] |= 1 << position
     for card in components.cards:
-        t["first"][names[card.name]] = components.deck.index(card)
+        t["first"][card_numbers[card.name]] = components.deck.index(card)
         if card.pile == "scoring" and card.action != "choice":
             t["penalties"][EFFECTS.index(card.action)] = card.penalty
-    for four, king_colour, position in np.ndindex(2, 2, len(components.deck)):
-        of_card = [
-            i for i, a in enumerate(actions) if a.card == t["deck"][position] and _possible(a, four, king_colour)
+    for four_players, king_colour, position in np.ndindex(2, 2, len(components.deck)):
+        card_actions = [
+            i
+            for i, a in enumerate(actions)
+            if a.card == t["deck"][position] and _possible(a, four_players, king_colour)
         ]
         part, place = divmod(position, HAND_PART)
-        t["hand_rows"][four, king_colour, part, _with_bit(place, HAND_PART)] |= _row(of_card)
+        t["hand_rows"][four_players, king_colour, part, _with_bit(place, HAND_PART)] |= _row(card_actions)
     for i, a in enumerate(actions):
         if a.effect == PLACE:
             t["seat_rows"][a.slot] = _row([i])
@@ -159,14 +173,14 @@ def build_tables(components: Components) -> np.ndarray:
     return tables
 
 
-def _possible(action: Action, four: int, king_colour: int) -> bool:
+def _possible(action: Action, four_players: int, king_colour: int) -> bool:
     """Whether a card's action is legal whenever the card is in hand.
 
     Every card is always playable. Only two kinds of actions can be illegal: moves of a fifth knight with four players,
-    and rings for the King, always the first royal of that colour.
+    and rings for the King, whose slot is always the first one of his colour.
     """
     if action.effect == KNIGHT:
-        return not (four and action.slot == MAX_KNIGHTS - 1)
+        return not (four_players and action.slot == MAX_KNIGHTS - 1)
     return not (action.effect == RING and action.slot == 2 * king_colour)
 
 

@@ -28,11 +28,11 @@ COLOURS = ("silver", "bronze")
 
 
 class RuleSet(NamedTuple):
-    """Rules for the cards in one rule set."""
+    """Numbers of cards in one rule set."""
 
-    dealt: int
-    """Number of knight cards in a hand at the deal; the number of king cards is the same."""
-    a_turn: int
+    dealt_per_pile: int
+    """Number of knight cards, and also of king cards, that a player is dealt."""
+    cards_a_turn: int
     """Number of cards that a player plays in a turn, and then draws."""
     piles: tuple[str, ...]
     """Piles in use."""
@@ -49,7 +49,7 @@ RULES_VERSION = 1
 
 @dataclass(frozen=True)
 class Card:
-    """One kind of card. `low..high` are the steps it allows, 0 where it moves nothing."""
+    """One kind of card. It moves a figure `low` to `high` steps; both are 0 if it moves no figure."""
 
     name: str
     pile: str  # the card's back: "knight", "king" or "scoring"
@@ -58,8 +58,8 @@ class Card:
     high: int = 0
     backward: bool = False  # may also go the same number of steps backward
     colour: str | None = None  # which royals a king card is for; None: any
-    penalty: int = 0  # prestige where the condition of a scoring card does not hold
-    copies: int = 1
+    penalty: int = 0  # prestige that a scoring card brings if its condition isn't met
+    copies: int = 1  # number of these cards in a player's deck
 
 
 CARDS = (
@@ -142,15 +142,15 @@ class Components(Box):
             _check_card(card)
         names = [card.name for card in self.cards]
         if len(set(names)) != len(names):
-            raise ValueError(f"cards: each name may stand there once (use copies=), got {shown(names)}")
+            raise ValueError(f"cards: each name may occur only once (use copies=), got {shown(names)}")
         scoring = [card.action for card in self.cards if card.pile == "scoring" and card.action != "choice"]
         if len(set(scoring)) != len(scoring):
-            raise ValueError(f"cards: each kind of scoring may stand there once (use copies=), got {shown(scoring)}")
+            raise ValueError(f"cards: each scoring action may occur only once (use copies=), got {shown(scoring)}")
         order = [PILES.index(card.pile) for card in self.cards]
         if order != sorted(order):
             raise ValueError("cards: knight cards come first, then king cards, then scoring cards")
         sizes = self.pile_sizes
-        dealt = max(rules.dealt for rules in RULE_SETS.values())
+        dealt = max(rules.dealt_per_pile for rules in RULE_SETS.values())
         if min(sizes[:2]) < dealt:
             raise ValueError(
                 f"cards: at least {dealt} knight and {dealt} king cards are dealt, got {sizes[0]} and {sizes[1]}"
@@ -158,10 +158,10 @@ class Components(Box):
         if sum(sizes) > MAX_CARDS:
             raise ValueError(f"cards: at most {MAX_CARDS} a player, got {shown(sum(sizes))}")
         for name, rules in RULE_SETS.items():
-            if self.deck_size(rules) % rules.a_turn:
+            if self.deck_size(rules) % rules.cards_a_turn:
                 raise ValueError(
-                    f"cards: {name} players play {rules.a_turn} a turn, which must divide their number, "
-                    f"got {self.deck_size(rules)}"
+                    f"cards: {name} players play {rules.cards_a_turn} a turn, so their number of cards must be a "
+                    f"multiple of it, got {self.deck_size(rules)}"
                 )
 
     @cached_property
@@ -196,17 +196,17 @@ class Components(Box):
 
     @classmethod
     def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Parts with the cards as `Card` objects."""
+        """The same parts, with the cards as `Card` objects."""
         return {**data, "cards": tuple(Card(**card) for card in data["cards"])}
 
 
 def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
     try:
-        given: list[Any] = (
+        numbers: list[Any] = (
             [values] if isinstance(values, (str, Mapping)) else list(values)
-        )  # a text is no list, even if empty
-        if not any(isinstance(value, bool) for value in given):
-            return tuple(operator.index(value) for value in given)
+        )  # a text doesn't count as a list, even if it is empty
+        if not any(isinstance(value, bool) for value in numbers):
+            return tuple(operator.index(value) for value in numbers)
     except TypeError:
         pass
     raise ValueError(f"{name} needs whole numbers, got {shown(values)}")
@@ -230,12 +230,12 @@ def _check_card(card: Card) -> None:
         raise ValueError(f"card {card.name}: backward must be true or false, got {shown(card.backward)}")
     if card.pile not in PILES or card.action not in _ACTIONS_BY_PILE[card.pile]:
         raise ValueError(f"card {card.name}: a {shown(card.pile)} card can't have the action {shown(card.action)}")
-    moves = card.action in ("knight", "royal", "choice")
+    moves_figure = card.action in ("knight", "royal", "choice")
     # Steps in both directions must lead to different seats, or a move's text (from > to) would be ambiguous.
     limit = (NUM_SEATS - 1) // 2 if card.backward else NUM_SEATS - 1
-    if moves and not 1 <= card.low <= card.high <= limit:
+    if moves_figure and not 1 <= card.low <= card.high <= limit:
         raise ValueError(f"card {card.name}: steps must be in 1..{limit}, got {shown(card.low)}..{shown(card.high)}")
-    if not moves and (card.low or card.high or card.backward):
+    if not moves_figure and (card.low or card.high or card.backward):
         raise ValueError(f"card {card.name}: a card that moves nothing has no steps")
     if card.colour not in (None, *COLOURS):
         raise ValueError(f"card {card.name}: colour must be silver, bronze or None, got {shown(card.colour)}")

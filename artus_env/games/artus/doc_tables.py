@@ -1,4 +1,4 @@
-"""Tables for the documentation, generated from the game's own data: head and rows of each."""
+"""Tables for the documentation, generated from the game's own data."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SCORING = {
 def describe_card(card: Card) -> str:
     """Effect of a card, in one line."""
     steps = f"{card.low}-{card.high}" if card.low != card.high else f"{card.low}"
-    way = "forward or backward" if card.backward else "forward"
+    direction = "forward or backward" if card.backward else "forward"
     if card.action == "knight":
-        return f"own knight {steps} {way}"
+        return f"own knight {steps} {direction}"
     if card.action == "royal":
-        return f"{card.colour + ' prince or King' if card.colour else 'any prince or the King'} {steps} {way}"
+        return f"{card.colour + ' prince or King' if card.colour else 'any prince or the King'} {steps} {direction}"
     if card.action == "ring":
         return f"a ring on {'a ' + card.colour if card.colour else 'any'} prince"
     text = SCORING[card.action].format(steps=steps)
@@ -64,7 +64,7 @@ def spec(components: Components = STANDARD) -> DocTable:
 
 def _described(rules: RuleSet) -> str:
     """Short description of a rule set."""
-    return f"{counted(rules.a_turn, 'card')} a turn{', scoring cards' if 'scoring' in rules.piles else ''}"
+    return f"{counted(rules.cards_a_turn, 'card')} a turn{', scoring cards' if 'scoring' in rules.piles else ''}"
 
 
 def course(components: Components = STANDARD) -> DocTable:
@@ -72,9 +72,9 @@ def course(components: Components = STANDARD) -> DocTable:
     rows = [
         [
             f"`{name}`",
-            f"{rules.dealt} knight and {rules.dealt} king cards",
-            counted(rules.a_turn, "card"),
-            components.deck_size(rules) // rules.a_turn,
+            f"{rules.dealt_per_pile} knight and {rules.dealt_per_pile} king cards",
+            counted(rules.cards_a_turn, "card"),
+            components.deck_size(rules) // rules.cards_a_turn,
         ]
         for name, rules in RULE_SETS.items()
     ]
@@ -97,7 +97,8 @@ def wheel(components: Components = STANDARD) -> DocTable:
 
 
 def actions(components: Components = STANDARD) -> DocTable:
-    """Action ids, one row for each kind: f numbers its figures and s its steps, from 0."""
+    """Action ids, one row for each kind. In the formulas of ids, f is the index of a figure in the row's list and s the
+    index of a number of steps."""
     rows = []
     numbered = enumerate(action_table(components))
     for (effect, card), run in groupby(numbered, key=lambda pair: (pair[1].effect, pair[1].card)):
@@ -105,13 +106,13 @@ def actions(components: Components = STANDARD) -> DocTable:
         first, last = members[0][0], members[-1][0]
         name = f"`{components.cards[card].name}`" if card >= 0 else ""
         ids = f"{first}..{last}" if last > first else f"{first}"
-        what, count = _run(effect, [action for _, action in members])
-        rows.append([ids, name, what, f"{first} + {count}" if count else ids])
+        meaning, offset = _run(effect, [action for _, action in members])
+        rows.append([ids, name, meaning, f"{first} + {offset}" if offset else ids])
     return DocTable(["ids", "card", "action", "id"], rows)
 
 
 def _run(effect: int, members: list[Action]) -> tuple[str, str]:
-    """Meaning of a run of actions, and the formula of its ids after the first."""
+    """Meaning of actions with consecutive ids, and the formula of the difference between an id and the first one."""
     slots = list(dict.fromkeys(action.slot for action in members))
     steps = [f"{count:+d}" for count in dict.fromkeys(action.steps for action in members)]
     if effect == PLACE:
@@ -119,8 +120,8 @@ def _run(effect: int, members: list[Action]) -> tuple[str, str]:
     if effect == DRAW:
         return f"draw a card; f: {', '.join(PILES)} pile", "f"
     if effect in (KNIGHT, ROYAL):
-        who = f"own knight 1..{MAX_KNIGHTS}" if effect == KNIGHT else _royals(slots)
-        return f"move f: {who}; s: {' '.join(steps)}", f"{len(steps)} f + s"
+        figures = f"own knight 1..{MAX_KNIGHTS}" if effect == KNIGHT else _royals(slots)
+        return f"move f: {figures}; s: {' '.join(steps)}", f"{len(steps)} f + s"
     if effect == RING:
         return f"a ring for f: {_royals(slots)}", "f"
     return ("score the best own knight" if effect == BEST else "score"), ""
@@ -137,4 +138,4 @@ TABLES = {
     "actions": actions,
     "spec": spec,
 }
-"""Tables in addition to those of every game."""
+"""The game's own tables, in addition to those that every game has."""

@@ -6,12 +6,12 @@ The plain version below each function defines its result; tests compare the two.
 from __future__ import annotations
 
 from artus_env.authoring import highest_bit, jit, popcount
-from artus_env.games.artus.actions import HAND_PART, MASK_WORDS, NONE, PART
+from artus_env.games.artus.actions import BOARD_PART, HAND_PART, MASK_WORDS, NONE
 from artus_env.games.artus.components import NUM_SEATS
 
 TOP = NUM_SEATS - 1
 RANKS = (1 << NUM_SEATS + 1) - 2
-LACKING = NONE // 2  # a sum below it includes a missing knight
+LACKING = NONE // 2  # a sum of values below it includes `NONE`, the value for a missing knight
 
 
 # --- seats by their value ----------------------------------------------------------------------------------------
@@ -24,14 +24,14 @@ def ranked(t, board):
     Bit r of the first result is the seat of rank r, 1..28; bit 0 is always set and stands for a missing seat, which
     ranks lowest.
     """
-    mask = (1 << PART) - 1
-    found = (
+    mask = (1 << BOARD_PART) - 1
+    sums = (
         int(t["ranked"][0, board & mask])
-        + int(t["ranked"][1, board >> PART & mask])
-        + int(t["ranked"][2, board >> 2 * PART & mask])
-        + int(t["ranked"][3, board >> 3 * PART & mask])
+        + int(t["ranked"][1, board >> BOARD_PART & mask])
+        + int(t["ranked"][2, board >> 2 * BOARD_PART & mask])
+        + int(t["ranked"][3, board >> 3 * BOARD_PART & mask])
     )
-    return found & RANKS | 1, found >> 32
+    return sums & RANKS | 1, sums >> 32
 
 
 def plain_ranked(t, board):
@@ -67,8 +67,8 @@ def plain_without_best(seats):
 
 @jit
 def add_copy(t, cards, card):
-    """The set of cards with one more `card`: its first copy that isn't there yet."""
-    return cards | (cards + (1 << int(t["first"][card])))  # the sum carries to it
+    """The set of cards with one more copy of `card`: the first one that isn't in the set yet."""
+    return cards | (cards + (1 << int(t["first"][card])))  # the sum carries to the bit of this copy
 
 
 def plain_add_copy(t, cards, card):
@@ -77,7 +77,7 @@ def plain_add_copy(t, cards, card):
 
 @jit
 def remove_copy(t, cards, card):
-    """The set of cards with one `card` less: its last copy, so that equal hands are equal sets."""
+    """The set of cards without its last copy of `card`; always the last, so that equal hands are equal sets."""
     return cards ^ (1 << highest_bit(cards & int(t["copies"][card])))
 
 
@@ -100,17 +100,17 @@ def _copies(t, card):
 
 
 @jit
-def write_actions(t, four, king_colour, hand, words):
-    """Write the actions of all cards in a hand as bits. There is no loop over the cards, because the CPU would often
-    mispredict its end.
+def write_actions(t, four_players, king_colour, hand, words):
+    """Write the actions of all cards in a hand into `words`, as bits. There is no loop over the cards, because the CPU
+    would often mispredict its end.
 
     Args:
         four: 1 with four players, who have four knights each, else 0.
         king_colour: 0: the King is silver, 1: bronze.
         hand: A set of cards.
-        words: shape (MASK_WORDS,), uint64.
+        words: Output: shape (MASK_WORDS,), uint64.
     """
-    rows, mask = t["hand_rows"][four, king_colour], (1 << HAND_PART) - 1
+    rows, mask = t["hand_rows"][four_players, king_colour], (1 << HAND_PART) - 1
     first, second, third, fourth = (
         rows[0, hand & mask], rows[1, hand >> HAND_PART & mask], rows[2, hand >> 2 * HAND_PART & mask],
         rows[3, hand >> 3 * HAND_PART & mask],
@@ -119,7 +119,7 @@ def write_actions(t, four, king_colour, hand, words):
         words[word] = first[word] | second[word] | third[word] | fourth[word]
 
 
-def plain_write_actions(t, four, king_colour, hand, words):
+def plain_write_actions(t, four_players, king_colour, hand, words):
     words[:] = 0
     for place in (place for place in range(int(t["num_cards"])) if hand >> place & 1):
-        words |= t["hand_rows"][four, king_colour, place // HAND_PART, 1 << place % HAND_PART]
+        words |= t["hand_rows"][four_players, king_colour, place // HAND_PART, 1 << place % HAND_PART]

@@ -54,18 +54,18 @@ class MoveParts(NamedTuple):
 
 def parse(text: str) -> MoveParts | None:
     """Parts of a move; None if the text has another form. Whether the card and the seats exist isn't checked."""
-    form = _FORM.fullmatch(text)
-    if form is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         return None
-    if form["place"]:
-        return MoveParts("place", target=int(form["place"]))
-    if form["draw"]:
-        return MoveParts("draw", pile=form["draw"])
-    if form["origin"]:
-        return MoveParts("move", form["card"], origin=int(form["origin"]), target=int(form["target"]))
-    if form["ring"]:
-        return MoveParts("ring", form["card"], target=int(form["ring"]), named=form["named"] is not None)
-    return MoveParts("best" if form["best"] else "score", form["card"])
+    if match["place"]:
+        return MoveParts("place", target=int(match["place"]))
+    if match["draw"]:
+        return MoveParts("draw", pile=match["draw"])
+    if match["origin"]:
+        return MoveParts("move", match["card"], origin=int(match["origin"]), target=int(match["target"]))
+    if match["ring"]:
+        return MoveParts("ring", match["card"], target=int(match["ring"]), named=match["named"] is not None)
+    return MoveParts("best" if match["best"] else "score", match["card"])
 
 
 def parsed(text: str) -> MoveParts:
@@ -82,18 +82,18 @@ def parsed(text: str) -> MoveParts:
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
     """A legal action of the player to move as text, e.g. `k3-6:12>17`: card, from seat > to seat."""
-    what = action_table(components)[action]
-    if what.effect == DRAW:
-        return MoveParts("draw", pile=PILES[what.slot]).text
+    meaning = action_table(components)[action]
+    if meaning.effect == DRAW:
+        return MoveParts("draw", pile=PILES[meaning.slot]).text
     origin, target = seats_of(tables, states, action)
-    if what.effect == PLACE:
+    if meaning.effect == PLACE:
         return MoveParts("place", target=target).text
-    card = components.cards[what.card]
-    if what.effect == RING:
+    card = components.cards[meaning.card]
+    if meaning.effect == RING:
         return MoveParts("ring", card.name, target=target, named=card.action == "choice").text
     if origin >= 0:
         return MoveParts("move", card.name, origin=origin, target=target).text
-    return MoveParts("best" if what.effect == BEST else "score", card.name).text
+    return MoveParts("best" if meaning.effect == BEST else "score", card.name).text
 
 
 def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
@@ -112,14 +112,14 @@ def parse_move(text: str, states: np.ndarray, components: Components, tables: np
 
 @lru_cache(maxsize=16)
 def _cards_by_name(components: Components) -> dict[str | None, int]:
-    """Numbers of the cards by name, as in `Action.card`; None: placing a knight."""
+    """Index of each card by its name, as in `Action.card`; the key None stands for placing a knight."""
     return {None: -1} | {card.name: number for number, card in enumerate(components.cards)}
 
 
 @jit
 def seats_of(tables, states, action):
-    """Seats (origin, target) of an action of the player to move; `NO_SEAT` for one that it doesn't have. For a ring
-    both are the seat of its prince."""
+    """Origin and target of an action of the player to move, as seats; `NO_SEAT` if the action doesn't have them. For a
+    ring both are the seat of the prince who gets it."""
     t, g = tables[0], states[0]
     effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
     if effect == PLACE:
@@ -135,7 +135,7 @@ def seats_of(tables, states, action):
 
 @jit
 def legal_action(tables, states, card, origin, target):
-    """The legal action of a card between two seats, -1 if there is none."""
+    """Legal action of a card with this origin and target (see `seats_of`), -1 if there is none."""
     t = tables[0]
     words = np.empty(MASK_WORDS, np.uint64)
     legal(t, states[0], words)
@@ -149,20 +149,20 @@ def legal_action(tables, states, card, origin, target):
 
 def action_meaning(action: int, components: Components) -> str:
     """Meaning of an action id in any position."""
-    what = action_table(components)[action]
-    if what.effect == DRAW:
-        return f"draw from the {PILES[what.slot]} pile"
-    if what.effect == PLACE:
-        return f"place a knight {what.slot} behind the King"
-    name = components.cards[what.card].name
-    if what.effect == KNIGHT:
-        return f"{name}: own knight {what.slot + 1} {_way(what.steps)}"
-    if what.effect == ROYAL:
-        return f"{name}: {SLOTS[what.slot]} {_way(what.steps)}"
-    if what.effect == RING:
-        return f"{name}: ring for {SLOTS[what.slot]}"
-    return f"{name}: score the best own knight" if what.effect == BEST else name
+    meaning = action_table(components)[action]
+    if meaning.effect == DRAW:
+        return f"draw from the {PILES[meaning.slot]} pile"
+    if meaning.effect == PLACE:
+        return f"place a knight {meaning.slot} behind the King"
+    name = components.cards[meaning.card].name
+    if meaning.effect == KNIGHT:
+        return f"{name}: own knight {meaning.slot + 1} {_steps_text(meaning.steps)}"
+    if meaning.effect == ROYAL:
+        return f"{name}: {SLOTS[meaning.slot]} {_steps_text(meaning.steps)}"
+    if meaning.effect == RING:
+        return f"{name}: ring for {SLOTS[meaning.slot]}"
+    return f"{name}: score the best own knight" if meaning.effect == BEST else name
 
 
-def _way(steps: int) -> str:
+def _steps_text(steps: int) -> str:
     return f"{steps} forward" if steps > 0 else f"{-steps} backward"

@@ -16,9 +16,10 @@ from artus_env.games.artus.rules import distance_behind, king_seat, rotated, sco
 from artus_env.games.artus.state import OVER
 
 NUM_SLOTS = MAX_KNIGHTS + 4
-SPARE = 32 - NUM_SEATS  # a board is 28 bits of a word of 32
+SPARE_BITS = 32 - NUM_SEATS  # a board has 28 bits; boards are written as words of 32
 PRESTIGE_STEP = 16
-"""A prestige difference is written as two digits: sixteens and the rest (-8..7), exact up to +-2 000 points."""
+"""A prestige difference is written as two numbers: how many sixteens, and the remainder (-8..7). This is exact up to
++-2 000 points."""
 
 
 def features(components: Components) -> tuple[Feature, ...]:
@@ -105,20 +106,20 @@ def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
 
 @jit
 def player_after(viewer, k, players):
-    """Player `k` steps after the viewer in turn order."""
+    """Player who is `k` turns after the viewer in turn order."""
     player = viewer + k
     return player if player < players else player - players
 
 
 @jit
-def steps_after(viewer, player, players):
-    """Number of steps from the viewer to a player in turn order."""
+def turns_after(viewer, player, players):
+    """Number of turns from the viewer to a player in turn order."""
     return player - viewer if player >= viewer else player - viewer + players
 
 
 @jit
 def clipped(number):
-    """Clip to int8. Only a changed wheel has points outside of it."""
+    """The number, clipped to the range of int8. Only a changed wheel has points outside this range."""
     return max(-128, min(127, number))
 
 
@@ -126,8 +127,8 @@ def clipped(number):
 def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
-    Blocks of bits are written 32 at a time; bits beyond the end of a block are overwritten by the next one. Numbers are
-    masked as in `rules`.
+    Blocks of bits are written 32 at a time; bits beyond the end of a block are overwritten by the next block. Numbers
+    are masked with `&` so that the compiler knows that they aren't negative.
     """
     king = king_seat(g)
     viewer &= 3
@@ -136,35 +137,35 @@ def observe(t, g, viewer, out):
     for i in range(len(out)):
         out[i] = 0
 
-    values = NUM_SLOTS * NUM_SEATS
-    rings = values + NUM_SLOTS
+    values_start = NUM_SLOTS * NUM_SEATS
+    rings_start = values_start + NUM_SLOTS
     slot = 0
     board = rotated(int(g["knights"][viewer]), king)
     while board:
         top = highest_bit(board)
         board ^= 1 << top
         out[slot * NUM_SEATS + TOP - top] = 1
-        out[values + slot] = t["wheel"][TOP - top]
+        out[values_start + slot] = t["wheel"][TOP - top]
         slot += 1
     for first in range(0, 4, 2):
-        one = distance_behind(king, np.int64(g["royals"][first]))
-        other = distance_behind(king, np.int64(g["royals"][first + 1]))
-        nearer = 1 if other < one else 0
+        first_distance = distance_behind(king, np.int64(g["royals"][first]))
+        second_distance = distance_behind(king, np.int64(g["royals"][first + 1]))
+        swapped = 1 if second_distance < first_distance else 0
         for nth in range(2):
-            royal = first + (nearer ^ nth)
-            distance = min(one, other) if nth == 0 else max(one, other)
+            royal = first + (swapped ^ nth)
+            distance = min(first_distance, second_distance) if nth == 0 else max(first_distance, second_distance)
             slot = MAX_KNIGHTS + first + nth
             out[slot * NUM_SEATS + distance] = 1
-            out[values + slot] = t["wheel"][distance]
-            out[rings + first + nth] = g["rings"][royal]
+            out[values_start + slot] = t["wheel"][distance]
+            out[rings_start + first + nth] = g["rings"][royal]
 
-    o = rings + 4
+    o = rings_start + 4
     for k in range(1, MAX_PLAYERS):
         if k < players:
             board = rotated(int(g["knights"][player_after(viewer, k, players)]), king)
-            write_32_bits_reversed(board << SPARE, out, o)
+            write_32_bits_reversed(board << SPARE_BITS, out, o)
         o += NUM_SEATS
-    write_32_bits_reversed(rotated(int(t["carpet"]), king) << SPARE, out, o)
+    write_32_bits_reversed(rotated(int(t["carpet"]), king) << SPARE_BITS, out, o)
     o += NUM_SEATS
     write_32_bits(int(g["hands"][viewer]), out, o)
     o += cards
@@ -173,8 +174,8 @@ def observe(t, g, viewer, out):
             write_32_bits(int(g["played"][player_after(viewer, k, players)]), out, o)
         o += cards
 
-    backs = o + MAX_PLAYERS * len(PILES)
-    leads = backs + MAX_PLAYERS * len(PILES)
+    back_index = o + MAX_PLAYERS * len(PILES)
+    lead_index = back_index + MAX_PLAYERS * len(PILES)
     knight_backs, king_backs, scoring_backs = int(t["pile_bits"][0]), int(t["pile_bits"][1]), int(t["pile_bits"][2])
     own_score = int(g["scores"][viewer])
     for k in range(MAX_PLAYERS):
@@ -185,18 +186,18 @@ def observe(t, g, viewer, out):
             out[o] = g["pile_sizes"][player, 0]
             out[o + 1] = g["pile_sizes"][player, 1]
             out[o + 2] = g["pile_sizes"][player, 2]
-            out[backs] = popcount(hand & knight_backs)
-            out[backs + 1] = popcount(hand & king_backs)
-            out[backs + 2] = popcount(hand & scoring_backs)
+            out[back_index] = popcount(hand & knight_backs)
+            out[back_index + 1] = popcount(hand & king_backs)
+            out[back_index + 2] = popcount(hand & scoring_backs)
             if k > 0:
                 sixteens = (lead + PRESTIGE_STEP // 2) >> 4
-                out[leads] = clipped(sixteens)
-                out[leads + 1] = lead - (sixteens << 4)
+                out[lead_index] = clipped(sixteens)
+                out[lead_index + 1] = lead - (sixteens << 4)
         if k > 0:
-            leads += 2
+            lead_index += 2
         o += len(PILES)
-        backs += len(PILES)
-    o = leads
+        back_index += len(PILES)
+    o = lead_index
 
     if int(g["rule_set"]):
         total, best, colors, carpet, reds = scoring_cards(t, g, viewer)
@@ -211,9 +212,9 @@ def observe(t, g, viewer, out):
         out[o + phase] = 1
     out[o + 3] = g["left"]
     o += 4
-    out[o + steps_after(viewer, int(g["player"]), players)] = 1
+    out[o + turns_after(viewer, int(g["player"]), players)] = 1
     o += MAX_PLAYERS
-    out[o + steps_after(viewer, int(g["start_player"]), players)] = 1
+    out[o + turns_after(viewer, int(g["start_player"]), players)] = 1
     o += MAX_PLAYERS
     out[o + players - 2] = 1
     out[o + 3] = g["rule_set"]

@@ -1,7 +1,7 @@
 """Positions as JSON, and their checks.
 
-Checked: every card and figure occurs once, ring sums, hand and pile sizes that fit phase, turn and `left`. Not checked:
-whether scores and rings can be reached.
+Checked: cards and figures are complete, princes have one or two rings and the King three, and hands and piles fit
+phase, turn and `left`. Not checked: whether scores and rings can be reached.
 """
 
 from __future__ import annotations
@@ -65,23 +65,26 @@ class Figures:
         """Put the figures into the state."""
         royals: dict[str, list[tuple[int, int]]] = {colour: [] for colour in COLOURS}
         for seat, figure in enumerate(list_of(name, data, NUM_SEATS)):
-            where, keys = f"{name}[{seat}]", set(figure) if isinstance(figure, dict) else None
+            path, keys = f"{name}[{seat}]", set(figure) if isinstance(figure, dict) else None
             if keys == {"knight"}:
-                owner = SEAT.read(f"{where}: knight", figure["knight"], state, components)
+                owner = SEAT.read(f"{path}: knight", figure["knight"], state, components)
                 state["knights"][owner] |= 1 << seat
             elif keys in ({"prince", "rings"}, {"king", "rings"}):
-                king = "king" in figure
-                colour = COLOURS[one_of(f"{where}: colour", figure["king" if king else "prince"], COLOURS)]
-                low, high = (3, 3) if king else (1, 2)
-                rings = whole_number(f"{where}: rings of a {'king' if king else 'prince'}", figure["rings"], low, high)
+                is_king = "king" in figure
+                colour = COLOURS[one_of(f"{path}: colour", figure["king" if is_king else "prince"], COLOURS)]
+                low, high = (3, 3) if is_king else (1, 2)
+                rings = whole_number(
+                    f"{path}: rings of a {'king' if is_king else 'prince'}", figure["rings"], low, high
+                )
                 royals[colour].append((seat, rings))
             elif figure is not None:
-                raise ValueError(f'{where} must be null, {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
+                raise ValueError(f'{path} must be null, {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
                                  f'or {{"king": colour, "rings": 3}}, got {shown(figure)}')  # fmt: skip
-        for colour, found in royals.items():
-            if len(found) != 2:
-                raise ValueError(f"there must be two {colour} royals (princes and king), got {len(found)}")
-        state["royals"], state["rings"] = np.transpose([royal for found in royals.values() for royal in found])
+        for colour, colour_royals in royals.items():
+            if len(colour_royals) != 2:
+                raise ValueError(f"there must be two {colour} royals (princes and king), got {len(colour_royals)}")
+        all_royals = [royal for colour_royals in royals.values() for royal in colour_royals]
+        state["royals"], state["rings"] = np.transpose(all_royals)
         kings = np.flatnonzero(state["rings"] == 3)
         if len(kings) != 1:
             raise ValueError(f"there must be exactly one king, got {len(kings)}")
@@ -89,14 +92,15 @@ class Figures:
 
 
 class Hand:
-    """A set of cards by name; n copies of a card are its first n places in the deck."""
+    """A set of cards: bits of the deck in the state, names in JSON. n copies of a card are its first n places in the
+    deck."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str]:
-        """The names, in deck order."""
+        """Names of the cards in the set, in deck order."""
         return [card.name for place, card in enumerate(components.deck) if int(value) >> place & 1]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
-        """The set as bits of the deck."""
+        """The set of the named cards, as bits of the deck."""
         cards = some_of(name, data, _names(components))
         return sum(1 << place for place in _places(name, cards, components))
 
@@ -111,7 +115,7 @@ def _places(name: str, cards: list[int], components: Components) -> list[int]:
 
 
 class Piles:
-    """A player's piles by name: the cards of each, the next one first."""
+    """A player's piles, in JSON as the list of cards of each pile, the next card to draw first."""
 
     def write(self, value: Any, state: np.void, components: Components) -> dict[str, list[str]]:
         """Names of the cards by pile."""
@@ -119,7 +123,7 @@ class Piles:
         return {pile: [card.name for card in cards if card.pile == pile] for pile in PILES}
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
-        """Cards of all piles, each pile at the end of its part."""
+        """The player's row of the state's `piles`: each pile at the end of its part."""
         if not isinstance(data, dict) or set(data) != set(PILES):
             raise ValueError(f"{name} must be an object with {', '.join(PILES)}, got {shown(data)}")
         row = [-1] * MAX_CARDS
@@ -135,29 +139,30 @@ class Piles:
 
 
 def _backs(state: np.void, seat: int, hand: list[str], components: Components) -> dict[str, int]:
-    back = {card.name: card.pile for card in components.cards}
-    return {pile: sum(back[name] == pile for name in hand) for pile in PILES}
+    """Number of cards in a hand with each back."""
+    pile_of = {card.name: card.pile for card in components.cards}
+    return {pile: sum(pile_of[name] == pile for name in hand) for pile in PILES}
 
 
 def check(state: np.void, components: Components) -> None:
-    """Check that each player has all their cards, and that everything fits phase, turn and `left`.
+    """Check that each player has all their cards, and that figures, hands and piles fit phase, turn and `left`.
 
     Raises:
         ValueError: If not; the message names the fault.
     """
     n, rules = int(state["num_players"]), RULE_SETS[RULES[int(state["rule_set"])]]
     state["piles"][n:] = state["history"][n:] = -1
-    wanted = Counter(card.name for card in components.deck if card.pile in rules.piles)
+    deck_counts = Counter(card.name for card in components.deck if card.pile in rules.piles)
     for player in range(n):
         history = [card for card in state["history"][player].tolist() if card >= 0]
         pile = [card for card in state["piles"][player].tolist() if card >= 0]
         hand = Hand().write(state["hands"][player], state, components)
-        have = Counter([*hand, *(components.cards[card].name for card in history + pile)])
+        player_counts = Counter([*hand, *(components.cards[card].name for card in history + pile)])
         for name in _names(components):
-            if have[name] != wanted[name]:
+            if player_counts[name] != deck_counts[name]:
                 raise ValueError(
-                    f"player {player} must have {name} {_times(wanted[name])} in hand, piles and played cards "
-                    f"together, got it {_times(have[name])}"
+                    f"player {player} must have {name} {_times(deck_counts[name])} in hand, piles and played cards "
+                    f"together, got it {_times(player_counts[name])}"
                 )
         state["played"][player] = sum(1 << place for place in _places("played", history, components))
         backs = [components.cards[card].pile for card in pile]
@@ -173,13 +178,13 @@ def _check_course(state: np.void, components: Components) -> None:
     """Check that figures, hands and piles fit phase, turn and `left`."""
     n, start, turn = (int(state[name]) for name in ("num_players", "start_player", "player"))
     phase, left, rules = int(state["phase"]), int(state["left"]), RULE_SETS[RULES[int(state["rule_set"])]]
-    a_turn = rules.a_turn
+    cards_a_turn = rules.cards_a_turn
     knights = [int(board).bit_count() for board in state["knights"][:n]]
     if phase == PLACE_PHASE:
         order = [(start - 1 - place) % n for place in range(n)]  # counter-clockwise, the start player last
-        due = order.index(turn)
+        mover_place = order.index(turn)
         rounds = knights[start]
-        expected = {player: rounds + (place < due) for place, player in enumerate(order)}
+        expected = {player: rounds + (place < mover_place) for place, player in enumerate(order)}
         if rounds >= NUM_KNIGHTS[n]:
             raise ValueError(f"phase is place, but player {start}, who places last, has all {NUM_KNIGHTS[n]} knights")
         _expect_left(left, (1,), "place")
@@ -191,26 +196,26 @@ def _check_course(state: np.void, components: Components) -> None:
                 f"player {player} must have {counted(expected[player], 'knight')} on the table, got {knights[player]}"
             )
 
-    hand_size = 2 * rules.dealt
-    total = components.deck_size(rules)
-    draws = total - hand_size
+    hand_size = 2 * rules.dealt_per_pile
+    deck_size = components.deck_size(rules)
+    total_draws = deck_size - hand_size
     played = [int(cards).bit_count() for cards in state["played"][:n]]
     if phase == OVER:
         _expect_left(left, (0,), "over")
         if turn != start:
             raise ValueError(f"when the game is over turn is the start player, {start}, got {turn}")
-        rounds = total // a_turn
-        in_turn = drawn_in_turn = 0
+        rounds = deck_size // cards_a_turn
+        played_in_turn = drawn_in_turn = 0
     elif phase == PLAY_PHASE:
-        _expect_left(left, range(1, a_turn + 1), "play")
-        in_turn, drawn_in_turn = a_turn - left, 0
-        rounds = (played[turn] - in_turn) // a_turn
+        _expect_left(left, range(1, cards_a_turn + 1), "play")
+        played_in_turn, drawn_in_turn = cards_a_turn - left, 0
+        rounds = (played[turn] - played_in_turn) // cards_a_turn
     elif phase == DRAW_PHASE:
-        _expect_left(left, range(1, a_turn + 1), "draw")
-        in_turn, drawn_in_turn = a_turn, a_turn - left
-        rounds = played[turn] // a_turn - 1
+        _expect_left(left, range(1, cards_a_turn + 1), "draw")
+        played_in_turn, drawn_in_turn = cards_a_turn, cards_a_turn - left
+        rounds = played[turn] // cards_a_turn - 1
     else:
-        rounds = in_turn = drawn_in_turn = 0
+        rounds = played_in_turn = drawn_in_turn = 0
     if rounds < 0:
         raise ValueError(
             f"player {turn} has played too few cards ({played[turn]}) for phase {PHASES[phase]}, left {left}"
@@ -218,23 +223,28 @@ def _check_course(state: np.void, components: Components) -> None:
     for player in range(n):
         place = (player - start) % n
         turns = rounds + (phase != PLACE_PHASE and place < (turn - start) % n)
-        mover = player == turn
-        plays = a_turn * turns + (in_turn if mover else 0)
-        drawn = min(a_turn * turns, draws) + (drawn_in_turn if mover else 0)
-        if mover and phase == DRAW_PHASE and drawn + left > draws:
+        to_move = player == turn
+        expected_played = cards_a_turn * turns + (played_in_turn if to_move else 0)
+        expected_drawn = min(cards_a_turn * turns, total_draws) + (drawn_in_turn if to_move else 0)
+        if to_move and phase == DRAW_PHASE and expected_drawn + left > total_draws:
             raise ValueError(f"phase is draw, but player {player} has no cards left to draw")
-        if mover and phase == PLAY_PHASE and plays + left > total:
+        if to_move and phase == PLAY_PHASE and expected_played + left > deck_size:
             raise ValueError(f"phase is play, but player {player} has no cards left to play")
         sizes = [int(size) for size in state["pile_sizes"][player]]
-        _expect_count(player, "played cards", played[player], plays)
-        _expect_count(player, "cards in hand", int(state["hands"][player]).bit_count(), hand_size + drawn - plays)
-        _expect_count(player, "cards in the piles", sum(sizes), draws - drawn)
+        _expect_count(player, "played cards", played[player], expected_played)
+        _expect_count(
+            player,
+            "cards in hand",
+            int(state["hands"][player]).bit_count(),
+            hand_size + expected_drawn - expected_played,
+        )
+        _expect_count(player, "cards in the piles", sum(sizes), total_draws - expected_drawn)
         for pile in (0, 1):
-            most = components.pile_sizes[pile] - rules.dealt
-            if sizes[pile] > most:
+            max_size = components.pile_sizes[pile] - rules.dealt_per_pile
+            if sizes[pile] > max_size:
                 raise ValueError(
-                    f"player {player}: {rules.dealt} cards of the {PILES[pile]} pile are dealt, "
-                    f"so that at most {most} can lie there, got {sizes[pile]}"
+                    f"player {player}: {rules.dealt_per_pile} cards of the {PILES[pile]} pile are dealt, "
+                    f"so that at most {max_size} can lie there, got {sizes[pile]}"
                 )
 
 
@@ -243,9 +253,9 @@ def _expect_left(left: int, allowed: Any, phase: str) -> None:
         raise ValueError(f"left must be {' or '.join(map(str, allowed))} in phase {phase}, got {left}")
 
 
-def _expect_count(player: int, what: str, count: int, expected: int) -> None:
+def _expect_count(player: int, card_group: str, count: int, expected: int) -> None:
     if count != expected:
-        raise ValueError(f"player {player} must have {expected} {what} at this point of the game, got {count}")
+        raise ValueError(f"player {player} must have {expected} {card_group} at this point of the game, got {count}")
 
 
 POSITIONS = Positions(

@@ -3,8 +3,8 @@
 All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two conventions
 give the same results in both: small fields go through `int()` before arithmetic, and bit sets are never negative.
 
-Arguments of other functions are `np.int64`, because a function is compiled once for each argument type. In compiled
-code, `int()` of an int8 is still an int8, and a literal number has its own type.
+Numbers that are passed to a function are `np.int64`, because a function is compiled once for each argument type. In
+compiled code, `int()` of an int8 is still an int8, and a literal number has its own type.
 
 Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
 """
@@ -96,12 +96,13 @@ def knight_seat(g, player, slot):
 
 @jit
 def royal_in_slot(g, slot):
-    """Royal in a slot. Each colour has two slots; the first is for its royal that is nearer behind the King."""
+    """Index of the royal in a slot. Each colour has two slots; the first is for its royal that is nearer behind the
+    King."""
     king = king_seat(g)
     first = slot & 2
-    one = distance_behind(king, np.int64(g["royals"][first]))
-    other = distance_behind(king, np.int64(g["royals"][first + 1]))
-    swapped = 1 if other < one else 0
+    first_distance = distance_behind(king, np.int64(g["royals"][first]))
+    second_distance = distance_behind(king, np.int64(g["royals"][first + 1]))
+    swapped = 1 if second_distance < first_distance else 0
     return first + ((slot & 1) ^ swapped)
 
 
@@ -122,8 +123,8 @@ def make_room(g, taken, seat):
     """If a figure is on `seat`, move it to the nearest free seat counter-clockwise, whichever way the arriving figure
     moved.
 
-    `taken` is the board without the moving figure: the seat that it left is already free. A displaced figure scores
-    nothing.
+    `taken` is the board of all other figures: the seat that the arriving figure left is already free. A displaced
+    figure scores nothing.
     """
     if not taken >> seat & 1:
         return
@@ -139,7 +140,7 @@ def make_room(g, taken, seat):
 
 @jit
 def move_knight(t, g, player, slot, steps):
-    """Move an own knight. Return the value of the seat that it left, before anything turns."""
+    """Move a knight of `player`. Return the value of the seat that it left, before the wheel may turn."""
     origin = knight_seat(g, player, slot)
     points = value(t, g, origin)
     target = landing(origin, steps)
@@ -204,17 +205,20 @@ def scoring_cards(t, g, player):
     colors = best_of(t, green) + best_of(t, yellow) + best_of(t, red)
     carpets = best_of(t, on_carpet) + best_of(t, without_best(on_carpet))
     reds = best_of(t, red) + best_of(t, second_red) + best_of(t, without_best(second_red))
-    no_colors, no_carpets, no_reds = int(t["penalties"][COLORS]), int(t["penalties"][CARPET]), int(t["penalties"][REDS])
-    colors = colors if colors > LACKING else no_colors  # read above: a branch would often be mispredicted
-    carpets = carpets if carpets > LACKING else no_carpets
-    reds = reds if reds > LACKING else no_reds
-    best = best if best > LACKING else 0  # no knight is on the table yet
+    colors_penalty = int(t["penalties"][COLORS])
+    carpet_penalty = int(t["penalties"][CARPET])
+    reds_penalty = int(t["penalties"][REDS])
+    # The penalties are read before they are needed, because the CPU would often mispredict a branch.
+    colors = colors if colors > LACKING else colors_penalty
+    carpets = carpets if carpets > LACKING else carpet_penalty
+    reds = reds if reds > LACKING else reds_penalty
+    best = best if best > LACKING else 0  # 0 if no knight is on the table yet
     return total, best, colors, carpets, reds
 
 
 @jit
 def scoring(t, g, effect, player):
-    """Points of a scoring action: the five scoring cards and the third option of the sixth."""
+    """Points of a scoring action: of one of the five cards that only score, or of the third option of `choice`."""
     total, best, colors, carpet, reds = scoring_cards(t, g, player)
     if effect == ALL:
         return total
@@ -276,6 +280,7 @@ def discard(t, g, player, card):
 
 @jit
 def cards_in_piles(g, player):
+    """Number of cards left in all piles of a player."""
     return int(g["pile_sizes"][player, 0]) + int(g["pile_sizes"][player, 1]) + int(g["pile_sizes"][player, 2])
 
 
@@ -292,7 +297,7 @@ def begin_turn(t, g, player):
     else:
         g["phase"] = PLAY_PHASE
         g["player"] = player
-        g["left"] = t["a_turn"][int(g["rule_set"])]
+        g["left"] = t["cards_a_turn"][int(g["rule_set"])]
 
 
 @jit
@@ -334,10 +339,10 @@ def play(t, g, action):
 
 @jit
 def place_knight(t, g, player, distance):
-    """Put an own knight on a free seat, given by its distance behind the King.
+    """Put a knight of `player` on a free seat, given by its distance behind the King.
 
-    The right neighbour of the start player begins, then counter-clockwise, one knight each; the start player is last in
-    each round and has the first turn after the last knight.
+    The right neighbour of the start player begins. The others follow counter-clockwise, one knight each; the start
+    player is last in each round, and has the first turn after the last knight.
     """
     seat = landing(king_seat(g), -distance)
     board = int(g["knights"][player]) | (1 << seat)
@@ -351,13 +356,13 @@ def place_knight(t, g, player, distance):
 
 @jit
 def end_play(t, g, player):
-    """Continue after a played card: with another one if one is due, else with drawing, which is compulsory while any
-    pile has cards, else with the next turn."""
+    """Continue after a card is played: the player plays another one if the turn has more, else draws, which is
+    compulsory while any of their piles has cards. If none has, the next player's turn begins."""
     left = int(g["left"]) - 1
     g["left"] = left
     if left > 0:
         return
-    due = min(int(t["a_turn"][int(g["rule_set"])]), cards_in_piles(g, player))
+    due = min(int(t["cards_a_turn"][int(g["rule_set"])]), cards_in_piles(g, player))
     if due > 0:
         g["phase"] = DRAW_PHASE
         g["left"] = due
@@ -373,13 +378,14 @@ def is_over(t, g):
 
 @jit
 def margin_scale(t, g):
-    """100: the points of prestige that make a margin of 1."""
+    """100: a lead of 100 points of prestige is a margin of 1."""
     return 100.0
 
 
 @jit
 def legal(t, g, words):
-    """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
+    """Write the legal actions of the player to move into `words` as bits: shape (MASK_WORDS,), uint64; all zero when
+    the game is over.
 
     A hand's actions are the union of those of its cards: every card is playable in any position, because each player
     has all their knights and each colour its two royals.
@@ -387,8 +393,8 @@ def legal(t, g, words):
     phase = int(g["phase"])
     player = int(g["player"])
     if phase == PLAY_PHASE:
-        four = 1 if int(g["num_players"]) == 4 else 0
-        write_actions(t, four, int(g["king"]) >> 1 & 1, int(g["hands"][player]), words)
+        four_players = 1 if int(g["num_players"]) == 4 else 0
+        write_actions(t, four_players, int(g["king"]) >> 1 & 1, int(g["hands"][player]), words)
         return
     if phase == DRAW_PHASE:
         piles = 0
@@ -415,7 +421,7 @@ def legal(t, g, words):
 def deal(t, g, seed, start_player, num_players, rule_set):
     """Set up a new game: royals, rings, shuffled piles, hands with equal numbers of knight and king cards.
 
-    Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
+    If `start_player` is -1, it is drawn by lot. Beginners play without the scoring pile.
     """
     for player in range(MAX_PLAYERS):
         g["knights"][player] = 0
@@ -455,7 +461,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
                 g["piles"][player, position] = t["deck"][position]
             stream = shuffle(g["piles"][player], first, size, seed, stream, 1)
             g["pile_sizes"][player, pile] = size
-        for _ in range(int(t["dealt"][rule_set])):
+        for _ in range(int(t["dealt_per_pile"][rule_set])):
             for pile in range(2):
                 draw(t, g, player, pile)
 
@@ -465,8 +471,8 @@ def resample_hidden(t, g, viewer, seed):
     """Draw everything that `viewer` doesn't know, uniformly among the deals that fit the viewer's knowledge.
 
     Known are the viewer's hand, all played cards, the size of each pile and the back of each card in hand. Unknown are
-    the fronts of the other hands and the order of every pile, also of the viewer's own. The hidden cards of one player
-    and one back are laid out in deck order, independent of the truth, then shuffled and dealt to hand and pile.
+    the fronts of the other hands and the order of every pile, also of the viewer's own. For each player and each back,
+    the hidden cards are laid out in deck order, whatever the true order is, then shuffled and dealt to hand and pile.
     """
     stream = np.int64(0)
     for player in range(np.int64(g["num_players"])):

@@ -15,7 +15,7 @@ STATE = state_dtype(
     [
         ("knights", np.int32, (MAX_PLAYERS,)),  # bit s: this player has a knight on seat s
         ("hands", np.int32, (MAX_PLAYERS,)),  # bit c: card c of the deck is in hand; n copies set the first n
-        ("played", np.int32, (MAX_PLAYERS,)),  # bit c: the same for played cards
+        ("played", np.int32, (MAX_PLAYERS,)),  # bit c: this player has played card c of the deck; copies as in `hands`
         ("royals", np.int8, (NUM_ROYALS,)),  # seat of each royal: two silver ones, two bronze ones
         ("rings", np.int8, (NUM_ROYALS,)),
         ("king", np.int8),  # index of the royal with three rings
@@ -29,5 +29,6 @@ STATE = state_dtype(
     ],
     score=np.int32,
 )
-"""`piles` has the knight cards first, then king and scoring cards, each pile at the end of its part: the card drawn
-next is the first that isn't -1. Missing players have zeros and -1."""
+"""`piles` has a part for the knight cards, then one for the king cards, then one for the scoring cards. The cards left
+in a pile are at the end of its part, so the next card to draw is the first one there that isn't -1. Missing players
+have zeros and -1."""

@@ -13,7 +13,7 @@ from artus_env.games.artus.state import OVER, PHASES
 
 def figure_at(states: np.ndarray, seat: int) -> str:
     """Figure on a seat: `A`..`D` a knight of player 0..3, `s1` a silver prince with one ring, `b2` a bronze one with
-    two, `Ks` or `Kb` the King."""
+    two, `Ks` or `Kb` the King, `.` no figure."""
     g = states[0]
     for player in range(int(g["num_players"])):
         if int(g["knights"][player]) >> seat & 1:
@@ -50,7 +50,7 @@ def render(
     Args:
         states: One game.
         components: The box.
-        player: Only this player's hand is open; None: all are.
+        player: Player whose hand is shown, while other hands are shown as backs; None: all hands are shown.
         names: Names of the players, instead of "player 0", ...
 
     Raises:
@@ -82,28 +82,28 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     n, phase, rules = int(g["num_players"]), int(g["phase"]), RULES[int(g["rule_set"])]
     if names is not None:
         check_names("names", names, n)
-    fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
-    who = [f"{name} ({letter_of(player)})" for player, name in enumerate(fitting)]
+    short_names = [_shortened(name) for name in names or [f"player {p}" for p in range(n)]]
+    labels = [f"{name} ({letter_of(player)})" for player, name in enumerate(short_names)]
     if phase == OVER:
         scores = [int(score) for score in g["scores"][:n]]
         winners = [p for p in range(n) if scores[p] == max(scores)]
-        won = who[winners[0]] if len(winners) == 1 else " and ".join(map(letter_of, winners))
-        head = f"{rules}, over: {won} won"
+        winner_text = labels[winners[0]] if len(winners) == 1 else " and ".join(map(letter_of, winners))
+        head = f"{rules}, over: {winner_text} won"
     else:
-        due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
-        head = f"{rules}: {who[int(g['player'])]} {due}"
-    width = max(map(len, fitting))
+        task = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
+        head = f"{rules}: {labels[int(g['player'])]} {task}"
+    width = max(map(len, short_names))
     piles = RULE_SETS[rules].piles
     blank = " " * (width + 2)
     lines = ["", head, "", f"{blank} {'cards':>16}  piles:", f"{blank} prestige  played  {' '.join(piles)}"]
-    for p, name in enumerate(fitting):
+    for p, name in enumerate(short_names):
         sizes = " ".join(f"{int(size):^{len(pile)}}" for size, pile in zip(g["pile_sizes"][p], piles, strict=False))
         played = int(g["played"][p]).bit_count()
         lines.append(f"{letter_of(p)} {name:<{width}} {int(g['scores'][p]):>8}  {played:>6}  {sizes}")
     return lines
 
 
-def _fitting(name: str) -> str:
+def _shortened(name: str) -> str:
     """Printable name, shortened to `LONGEST_NAME`."""
     name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

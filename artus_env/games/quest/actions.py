@@ -37,6 +37,7 @@ BID_KINDS = 2 * MAX_VALUE
 BOOKS = len(CARDS) - MAX_VALUE
 """Kind of the lowest book card."""
 TAKE = 0
+"""First action id of a kind of action, like the following constants."""
 EXERCISE_ACTIONS = TAKE + len(ACTIONS)
 ARTUS_ACTIONS = EXERCISE_ACTIONS + len(CARDS)
 COURT_ACTIONS = ARTUS_ACTIONS + len(QUESTS)
@@ -47,6 +48,7 @@ BID = DONE + 1
 MASK_WORDS = 4
 """Words of 64 bits that hold the actions of any box."""
 MAX_BIDS = 64 * MASK_WORDS - BID
+"""Number of bids that there are action ids for."""
 
 TABLES = np.dtype(
     [
@@ -56,12 +58,12 @@ TABLES = np.dtype(
         ("goals", np.int16, (MAX_PLAYERS + 1,)),
         ("needs", np.int8, (len(QUESTS), len(VIRTUES))),  # lowest value of each virtue, 0: none
         ("demands", np.int64, (len(QUESTS),)),  # digit k is 1: a card of kind k or a higher value is demanded
-        ("payable", np.int16, (1 << len(CARDS),)),  # by kinds that are met, as bits; bit q: quest q can be paid
+        ("payable", np.int16, (1 << len(CARDS),)),  # [requirements that are met, as bits]: bit q: quest q can be paid
         ("shields", np.int8, (len(QUESTS),)),
         ("steps", np.int8, (len(HORSES),)),
         ("bids", np.int64, (MAX_BIDS,)),  # digit k: cards of kind k in each bid
         ("num_bids", np.int16),
-        ("bid_steps", np.int16, (BID_KINDS,)),  # id difference of the bid with one more card of each kind
+        ("bid_steps", np.int16, (BID_KINDS,)),  # for each kind: how much higher a bid's id is with one more card of it
         ("rounds", np.int8),
         ("court", np.int8),
         ("prize", np.int8),
@@ -70,8 +72,8 @@ TABLES = np.dtype(
 
 
 class Action(NamedTuple):
-    """Meaning of an action id: `first` is the first id of its kind, `number` counts from there. The number of a bid is
-    its cards, as digits (see `state.DIGIT`)."""
+    """Meaning of an action id: `first` is the first id of its kind, `number` is its index among the ids of this kind.
+    For a bid, `number` is the set of its cards instead (see `state.DIGIT`)."""
 
     first: int
     number: int

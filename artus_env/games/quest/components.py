@@ -38,9 +38,11 @@ ACTIONS = (
 )
 """Kinds of action cards, in the order of the box."""
 EXERCISE, ARTUS, TOURNAMENT, COURT, QUEST, HORSE = 0, 4, 5, 6, 7, 8
-MOST_POINTS = 99
-MOST_BIDS = 180
-"""Maximum number of different sets of sword and lance cards."""
+"""Indices into `ACTIONS`; `EXERCISE` and `HORSE` are the first of several kinds."""
+MAX_POINTS = 99
+"""Maximum of points and rounds in a box."""
+MAX_NUM_BIDS = 180
+"""Maximum number of different bids, that is, sets of sword and lance cards, in a box."""
 RULES_VERSION = 1
 """Written into records; raised when the same moves no longer give the same game."""
 
@@ -57,8 +59,8 @@ class Quest:
     """Demands and points of a quest.
 
     Attributes:
-        needs: Lowest value of the card of each virtue that has to be laid back, 0: none; in the order of `VIRTUES`.
-        points: Shields that it brings.
+        needs: For each of `VIRTUES`, the lowest value of the card that has to be laid back; 0: no card.
+        points: Number of shields that the quest brings.
     """
 
     needs: tuple[int, int, int, int]
@@ -117,22 +119,24 @@ class Components(Box):
         rows = _list("display", self.display, variants)
         self._set("display", tuple(_numbers("display", row, len(ACTIONS), 0, 4) for row in rows))
         self._set("choices", _numbers("choices", self.choices, variants, 1, 6))
-        self._set("goals", _numbers("goals", self.goals, variants, 1, MOST_POINTS))
+        self._set("goals", _numbers("goals", self.goals, variants, 1, MAX_POINTS))
         for quest in _list("quests", self.quests, len(QUESTS)):
             if not isinstance(quest, Quest):
                 raise ValueError(f"quests needs Quest objects, got {shown(quest)}")
             if not any(_numbers("quests: needs", quest.needs, len(VIRTUES), 0, MAX_VALUE)):
-                raise ValueError(f"quests: each demands something, got {shown(quest)}")
-            whole_number("quests: points", quest.points, 1, MOST_POINTS)
+                raise ValueError(f"quests: each one must demand a card, got {shown(quest)}")
+            whole_number("quests: points", quest.points, 1, MAX_POINTS)
         self._set("quests", tuple(self.quests))
-        whole_number("rounds", self.rounds, 1, MOST_POINTS)
-        whole_number("court", self.court, 0, MOST_POINTS)
-        whole_number("prize", self.prize, 0, MOST_POINTS)
+        whole_number("rounds", self.rounds, 1, MAX_POINTS)
+        whole_number("court", self.court, 0, MAX_POINTS)
+        whole_number("prize", self.prize, 0, MAX_POINTS)
         if self.prize % 2:
             raise ValueError(f"prize must be even, because two may share it, got {self.prize}")
         bids = prod(copies + 1 for copies in self.copies[:4])
-        if not all(self.copies[:4]) or bids > MOST_BIDS:
-            raise ValueError(f"copies: swords and lances must be there, and make at most {MOST_BIDS} bids, got {bids}")
+        if not all(self.copies[:4]) or bids > MAX_NUM_BIDS:
+            raise ValueError(
+                f"copies: there must be swords and lances of each value, for at most {MAX_NUM_BIDS} bids, got {bids}"
+            )
         if sum(self.copies) < MAX_PLAYERS * START_CARDS:
             raise ValueError(f"copies: {MAX_PLAYERS} players start with {START_CARDS} cards each, got {self.copies}")
         for number, (cards, choices) in enumerate(zip(self.display, self.choices, strict=True)):
@@ -155,7 +159,7 @@ class Components(Box):
 
     @classmethod
     def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Parts with the quests as `Quest` objects."""
+        """The same parts, with the quests as `Quest` objects."""
         return {**data, "quests": tuple(convert(quest, Quest) for quest in data["quests"])}
 
 

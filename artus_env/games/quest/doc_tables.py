@@ -1,4 +1,4 @@
-"""Tables for the documentation, generated from the game's own data: head and rows of each."""
+"""Tables for the documentation, generated from the game's own data."""
 
 from __future__ import annotations
 
@@ -106,4 +106,4 @@ def observation() -> DocTable:
 
 
 TABLES = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}
-"""Tables in addition to those of every game."""
+"""The game's own tables, in addition to those that every game has."""

@@ -1,8 +1,8 @@
 """Parts of the rules that are computed for all cards, places or quests at once, because they run for every decision.
 
-A number holds cards as hexadecimal digits (`state.DIGIT`) or a value for each place as bytes, so that one instruction
-works on all of them. The plain version below each function defines its result; tests compare the two in random
-positions.
+One number has a hexadecimal digit for each kind of card (`state.DIGIT`) or a byte for each place, so that one
+instruction works on all of them. The plain version below each function defines its result; tests compare the two in
+random positions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BYTES_TO_BITS = 0x0102040810204080
 
 @jit_wrapping
 def cards_in(cards):
-    """Number of cards that a number holds, fewer than sixteen."""
+    """Number of cards in a set of fewer than sixteen."""
     return int(np.int64(np.uint64(cards) * np.uint64(DIGIT_SUM) >> np.uint64(60)))
 
 
@@ -43,8 +43,8 @@ def plain_cards_in(cards):
 
 @jit
 def fits(bid, cards):
-    """Whether all cards of a bid are among `cards`, which has at most seven of a kind."""
-    # If a digit of the bid is larger than that of the cards, the subtraction clears the eight added there.
+    """Whether all cards of a bid are in the set `cards`, which has at most seven of each kind."""
+    # Each digit of the cards gets an added eight. Subtracting a larger digit of the bid clears it.
     return ((cards | EIGHTS) - bid) & EIGHTS == EIGHTS
 
 
@@ -54,7 +54,7 @@ def plain_fits(bid, cards):
 
 @jit
 def kinds_of(cards):
-    """Kinds of cards in a number: digit 1 for each."""
+    """Kinds of the cards in a set: digit 1 for each kind."""
     return (cards | cards >> 1 | cards >> 2 | cards >> 3) & ONES
 
 
@@ -67,20 +67,21 @@ def plain_kinds_of(cards):
 
 @jit
 def met(cards):
-    """Requirements that cards can meet: digit 1 for each kind if they have that card or a higher one."""
+    """Requirements that a set of cards can meet: digit 1 for each kind if the set has a card of this kind or a higher
+    one of its virtue."""
     kinds = kinds_of(cards)
     return kinds | kinds >> DIGIT & LOW_KINDS
 
 
 def plain_met(cards):
     virtues = [range(kind, kind - kind % MAX_VALUE + MAX_VALUE) for kind in range(NUM_CARDS)]
-    has = [any(cards >> DIGIT * higher & DIGITS for higher in virtue) for virtue in virtues]
-    return sum(1 << DIGIT * kind for kind in range(NUM_CARDS) if has[kind])
+    is_met = [any(cards >> DIGIT * higher & DIGITS for higher in virtue) for virtue in virtues]
+    return sum(1 << DIGIT * kind for kind in range(NUM_CARDS) if is_met[kind])
 
 
 @jit
 def missing(t, quest, cards):
-    """Number of requirements of a quest that cards don't meet: those without a card of that value or a higher one."""
+    """Number of requirements of a quest for which a set of cards has no card of that value or a higher one."""
     return popcount(int(t["demands"][quest]) & ~met(cards))
 
 
@@ -91,7 +92,7 @@ def plain_missing(t, quest, cards):
 
 @jit
 def payable(t, cards):
-    """Quests whose requirements cards meet completely, as bits."""
+    """Quests whose requirements a set of cards meets completely, as bits."""
     kinds = met(cards)
     kinds = (kinds | kinds >> 3) & 0x03030303  # eight digits 0 or 1 become eight bits: pairs, fours, all
     kinds = (kinds | kinds >> 6) & 0x000F000F
@@ -110,8 +111,8 @@ def steps_from(g, place):
     """Steps from a place to each of the eight places, the shorter way round the ring: a byte each, the first lowest."""
     # No byte of these sums and differences carries into the next one.
     one_way = (packed_bytes(g["spots"]) | 8 * BYTES) - int(g["spots"][place]) * BYTES & 7 * BYTES
-    far = one_way + 3 * BYTES >> 3 & BYTES  # more than half of the ring
-    return one_way + 8 * far - (2 * one_way & 15 * far)
+    is_far = one_way + 3 * BYTES >> 3 & BYTES  # 1 for each place that is more than half of the ring away
+    return one_way + 8 * is_far - (2 * one_way & 15 * is_far)
 
 
 def plain_steps_from(g, place):

@@ -50,27 +50,27 @@ RULES = ("standard",)
 MAX_POINTS = 9_999
 
 
-def _repeated(cards: Any) -> list[int]:
-    """Kind of each card in a number (see `state.DIGIT`)."""
+def _card_kinds(cards: Any) -> list[int]:
+    """Kind of each card in a set of cards (see `state.DIGIT`)."""
     kinds = range(len(f"{int(cards):x}"))
     return [kind for kind in kinds for _ in range(count(int(cards), kind))]
 
 
 @dataclass(frozen=True)
 class Cards:
-    """Cards in a number (see `state.DIGIT`) by name, in the order of the box.
+    """A set of cards: a number in the state (see `state.DIGIT`), in JSON their names in the order of the box.
 
     Attributes:
         names: Names of the kinds.
-        most: Maximum number of cards of one kind.
+        max_copies: Maximum number of cards of one kind.
     """
 
     names: Sequence[str]
-    most: int = DIGITS
+    max_copies: int = DIGITS
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str]:
-        """The names."""
-        return [self.names[kind] for kind in _repeated(value)]
+        """Names of the cards."""
+        return [self.names[kind] for kind in _card_kinds(value)]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
         """The number."""
@@ -78,17 +78,20 @@ class Cards:
         if kinds != sorted(kinds):
             raise ValueError(f"{name} must be in the order of the box, got {shown(data)}")
         counts = [kinds.count(kind) for kind in range(len(self.names))]
-        if max(counts) > self.most:
-            raise ValueError(f"{name} can have at most {counted(self.most, 'card')} of one kind, got {shown(data)}")
+        if max(counts) > self.max_copies:
+            raise ValueError(
+                f"{name} can have at most {counted(self.max_copies, 'card')} of one kind, got {shown(data)}"
+            )
         return in_digits(counts)
 
 
 class Piles:
-    """Cards in a number as the values of each virtue."""
+    """The piles of virtue cards: a set of cards in the state (see `state.DIGIT`), in JSON the values of the cards of
+    each virtue."""
 
     def write(self, value: Any, state: np.void, components: Components) -> dict[str, list[int]]:
         """Values by virtue."""
-        kinds = [divmod(kind, MAX_VALUE) for kind in _repeated(value)]
+        kinds = [divmod(kind, MAX_VALUE) for kind in _card_kinds(value)]
         return {name: [value + 1 for virtue, value in kinds if virtue == n] for n, name in enumerate(VIRTUES)}
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
@@ -151,8 +154,8 @@ def _check_points(state: np.void, components: Components) -> None:
     orders = sorted(order for order in reached if order)
     if sorted(set(orders)) != list(range(1, len(set(orders)) + 1)):
         raise ValueError(f"reached must count from 1 without a gap, got {reached}")
-    most = max(Counter(orders).values(), default=1)
-    if most > 2 or (most == 2 and phase != OVER):
+    num_equal = max(Counter(orders).values(), default=1)
+    if num_equal > 2 or (num_equal == 2 and phase != OVER):
         raise ValueError(f"reached: two can be equal after a tournament, when the game is over, got {reached}")
     if phase == OVER and not orders and int(state["round"]) < components.rounds:
         raise ValueError(f"phase can't be over: nobody has reached the goal, and it is round {int(state['round'])}")
@@ -171,35 +174,36 @@ def _check_points(state: np.void, components: Components) -> None:
 def _check_actions(state: np.void, components: Components) -> None:
     """Check that action cards are complete and fit phase and turn."""
     n, phase, turn = int(state["num_players"]), int(state["phase"]), int(state["player"])
-    wanted = components.display[n - MIN_PLAYERS]
+    display_counts = components.display[n - MIN_PLAYERS]
     for kind, action in enumerate(ACTIONS):
-        have = sum(count(int(cards), kind) for cards in (state["display"], *state["actions"][:n]))
-        if have != wanted[kind]:
+        total = sum(count(int(cards), kind) for cards in (state["display"], *state["actions"][:n]))
+        if total != display_counts[kind]:
             raise ValueError(
-                f"display and actions must have {counted(wanted[kind], 'card')} {action} together, got {have}"
+                f"display and actions must have {counted(display_counts[kind], 'card')} {action} together, got {total}"
             )
     choices = components.choices[n - MIN_PLAYERS]
     tents = state["tents"][:n].tolist()
-    due = tents.index(turn)
-    held = [len(_repeated(cards)) for cards in state["actions"][:n]]
+    mover_tent = tents.index(turn)
+    card_counts = [len(_card_kinds(cards)) for cards in state["actions"][:n]]
     for tent, player in enumerate(tents):
-        cards, tournament = held[player], count(int(state["actions"][player]), TOURNAMENT)
+        cards, tournament = card_counts[player], count(int(state["actions"][player]), TOURNAMENT)
         if tournament > 1:
             raise ValueError(f"actions[{player}]: nobody takes a second tournament")
         if phase == CHOOSE_PHASE:
-            expected = held[turn] + (tent < due)
-            fits, wants = cards == expected and held[turn] < choices, f"{counted(expected, 'card')} (at most {choices})"
-        elif phase == ACT_PHASE and tent > due:
-            fits, wants = cards == choices, counted(choices, "card")
-        elif phase == ACT_PHASE and tent == due:
-            fits, wants = cards <= choices, f"at most {choices}"
+            expected = card_counts[turn] + (tent < mover_tent)
+            is_valid = cards == expected and card_counts[turn] < choices
+            expected_text = f"{counted(expected, 'card')} (at most {choices})"
+        elif phase == ACT_PHASE and tent > mover_tent:
+            is_valid, expected_text = cards == choices, counted(choices, "card")
+        elif phase == ACT_PHASE and tent == mover_tent:
+            is_valid, expected_text = cards <= choices, f"at most {choices}"
         elif phase == OVER:
-            fits, wants = cards == 0, "none"
+            is_valid, expected_text = cards == 0, "none"
         else:
-            fits, wants = cards == tournament, "none but a tournament"
-        if not fits:
+            is_valid, expected_text = cards == tournament, "none but a tournament"
+        if not is_valid:
             raise ValueError(
-                f"actions[{player}] must be {wants} in phase {PHASES[phase]} with turn {turn}, got {cards}"
+                f"actions[{player}] must be {expected_text} in phase {PHASES[phase]} with turn {turn}, got {cards}"
             )
 
 
@@ -207,15 +211,15 @@ def _check_virtues(state: np.void, components: Components) -> None:
     """Check that virtue cards are complete, and that no starting card is of an excluded kind."""
     n = int(state["num_players"])
     for kind, card in enumerate(CARDS):
-        lying = (state["piles"], *state["start_cards"][:n], *state["taken"][:n])
-        have = sum(count(int(cards), kind) for cards in lying)
-        if have != components.copies[kind]:
+        fields = (state["piles"], *state["start_cards"][:n], *state["taken"][:n])
+        total = sum(count(int(cards), kind) for cards in fields)
+        if total != components.copies[kind]:
             raise ValueError(
                 f"{card} must be {counted(components.copies[kind], 'card')} in piles, start_cards and taken together, "
-                f"got {have}"
+                f"got {total}"
             )
     for player in range(n):
-        if len(_repeated(state["start_cards"][player])) > START_CARDS:
+        if len(_card_kinds(state["start_cards"][player])) > START_CARDS:
             raise ValueError(f"start_cards[{player}] are at most {START_CARDS}")
         excluded = int(state["excluded"][player])
         if excluded * DIGITS & int(state["start_cards"][player]):
@@ -227,16 +231,17 @@ def _check_virtues(state: np.void, components: Components) -> None:
 
 
 def _check_quests(state: np.void) -> None:
+    """Check that no quest occurs twice, and that enough quests lie open."""
     n = int(state["num_players"])
-    places = [int(quest) for quest in state["quest_pile"] if quest >= 0]
+    all_quests = [int(quest) for quest in state["quest_pile"] if quest >= 0]
     for bits in (state["open_quests"], *state["quests"][:n]):
-        places += [quest for quest in range(len(QUESTS)) if int(bits) >> quest & 1]
-    if len(set(places)) != len(places):
-        twice = next(quest for quest, count in Counter(places).items() if count > 1)
-        raise ValueError(f"{QUESTS[twice]} is there twice, in open_quests, quest_pile and quests together")
+        all_quests += [quest for quest in range(len(QUESTS)) if int(bits) >> quest & 1]
+    if len(set(all_quests)) != len(all_quests):
+        repeated_quest = next(quest for quest, count in Counter(all_quests).items() if count > 1)
+        raise ValueError(f"{QUESTS[repeated_quest]} is there twice, in open_quests, quest_pile and quests together")
     shown_quests, pile = int(state["open_quests"]).bit_count(), int(state["quest_pile_size"])
-    full = shown_quests == OPEN_QUESTS or not pile
-    if shown_quests > OPEN_QUESTS or (int(state["phase"]) == CHOOSE_PHASE and not full):
+    is_full = shown_quests == OPEN_QUESTS or not pile
+    if shown_quests > OPEN_QUESTS or (int(state["phase"]) == CHOOSE_PHASE and not is_full):
         raise ValueError(
             f"open_quests must be {OPEN_QUESTS} when a round begins, or all if the pile is empty, got {shown_quests}"
         )
@@ -257,16 +262,16 @@ def _check_bids(state: np.void) -> None:
         if bidding or bidders:
             raise ValueError(f"bidding and bids must be empty in phase {PHASES[int(state['phase'])]}")
         return
-    joust = int(jousters(state))
-    players = [int(player) for player in state["tents"][:n] if joust >> int(player) & 1]
-    if not bidding or bidding & ~joust:
+    jousting = int(jousters(state))
+    players = [int(player) for player in state["tents"][:n] if jousting >> int(player) & 1]
+    if not bidding or bidding & ~jousting:
         raise ValueError(f"bidding must be some of those with a tournament card in Camelot, {sorted(players)}")
     if len(players) > 1 and bidding == 1 << players[0]:
         raise ValueError(f"bidding: player {players[0]} has the earlier tent and bids first")
     if turn != next(player for player in players if bidding >> player & 1):
         raise ValueError(f"turn must be the player of bidding with the earliest tent, got {turn}")
     for player in bidders:
-        if not joust >> player & 1 or bidding >> player & 1:
+        if not jousting >> player & 1 or bidding >> player & 1:
             raise ValueError(f"bids[{player}] must be empty: player {player} has not bid")
 
 
@@ -293,7 +298,7 @@ POSITIONS = Positions(
         Part("piles", Piles()),
         Part("start_cards", Cards(CARDS), by_seat=True, hidden=from_others, count=_length),
         Part("taken", Cards(CARDS), by_seat=True),
-        Part("excluded", Cards(CARDS, most=1), by_seat=True),
+        Part("excluded", Cards(CARDS, max_copies=1), by_seat=True),
         Part("open_quests", Members(QUESTS)),
         Part("quest_pile", Row(QUESTS, len(QUESTS), at_end=True), hidden=from_others, count=_length),
         Part("quests", Members(QUESTS), by_seat=True),

@@ -56,20 +56,20 @@ START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200
 
 
 @jit
-def one(kind):
-    """A single card of a kind, as a digit of a number (see `state.DIGIT`)."""
+def one_card(kind):
+    """The set with one card of a kind (see `state.DIGIT`)."""
     return 1 << DIGIT * kind
 
 
 @jit
 def count(cards, kind):
-    """Number of cards of a kind among the cards in a number."""
+    """Number of cards of a kind in a set of cards."""
     return cards >> DIGIT * kind & DIGITS
 
 
 @jit
 def nth_card(cards, nth):
-    """Kind of card number `nth` of the cards in a number, in the order of the box."""
+    """Kind of the card at index `nth` in a set of cards, in the order of the box."""
     kind = 0
     while nth >= count(cards, kind):
         nth -= count(cards, kind)
@@ -79,7 +79,7 @@ def nth_card(cards, nth):
 
 @jit
 def hand(g, player):
-    """All virtue cards in a player's hand, by kind, including a bid."""
+    """Set of all virtue cards in a player's hand, including the cards of a bid."""
     return int(g["start_cards"][player]) + int(g["taken"][player])
 
 
@@ -87,15 +87,15 @@ def hand(g, player):
 def lay_back(g, player, kind):
     """Lay a virtue card back on its pile: one that was taken openly if there is one, else a starting card."""
     if count(int(g["taken"][player]), kind) > 0:
-        g["taken"][player] -= one(kind)
+        g["taken"][player] -= one_card(kind)
     else:
-        g["start_cards"][player] -= one(kind)
-    g["piles"] += one(kind)
+        g["start_cards"][player] -= one_card(kind)
+    g["piles"] += one_card(kind)
 
 
 @jit
 def payment(cards, virtue, need):
-    """Kind of the lowest card that can be laid back for a requirement of value `need`, -1: none."""
+    """Kind of the lowest card in a set that can be laid back for a requirement of value `need`, -1: none."""
     for value in range(need, MAX_VALUE + 1):
         kind = MAX_VALUE * virtue + value - 1
         if count(cards, kind) > 0:
@@ -137,13 +137,13 @@ def jousters(g):
 
 @jit
 def goal(t, g):
-    """Points that end the game."""
+    """Number of points with which a player ends the game."""
     return int(t["goals"][int(g["num_players"])])
 
 
 @jit
 def margin_scale(t, g):
-    """The points that end the game: they make a margin of 1."""
+    """The points that end the game: a lead of this size is a margin of 1."""
     return float(t["goals"][int(g["num_players"])])
 
 
@@ -159,8 +159,8 @@ def deal_start_cards(t, g, seed):
     g["piles"] = t["copies"]
     for nth in range(START_CARDS * int(g["num_players"])):
         kind = nth_card(int(g["piles"]), below(random_bits(seed, CARD_STREAM + nth), left - nth))
-        g["piles"] -= one(kind)
-        g["start_cards"][nth // START_CARDS] += one(kind)
+        g["piles"] -= one_card(kind)
+        g["start_cards"][nth // START_CARDS] += one_card(kind)
 
 
 @jit
@@ -213,7 +213,7 @@ def is_over(t, g):
 
 @jit
 def legal(t, g, words):
-    """Write the legal actions, see `artus_env.engine.contract.verbs.legal`."""
+    """Write the legal actions into `words`, see `artus_env.engine.contract.verbs.legal`."""
     for word in range(MASK_WORDS):
         words[word] = 0
     phase, player = int(g["phase"]), int(g["player"])
@@ -235,7 +235,7 @@ def legal(t, g, words):
 
 @jit
 def _legal_choices(g, player, words):
-    """Take a card that is on display, but not a second tournament."""
+    """Add the actions of choosing: take a card that is on display, but not a second tournament."""
     add_all(words, TAKE, choices_of(g, player))
 
 
@@ -251,7 +251,7 @@ def choices_of(g, player):
 
 @jit
 def _legal_in_camelot(g, player, words):
-    """Exercise a virtue whose pile has cards; take an open quest."""
+    """Add the actions in Camelot: exercise a virtue whose pile has cards; take an open quest."""
     cards, piles = int(g["actions"][player]), int(g["piles"])
     kinds = 0
     for kind in range(NUM_CARDS):
@@ -263,20 +263,20 @@ def _legal_in_camelot(g, player, words):
 
 @jit
 def _legal_outside(t, g, player, words):
-    """Lay a book back at court; do a quest at its place."""
-    cards, held = int(g["actions"][player]), hand(g, player)
+    """Add the actions outside Camelot: lay a book back at court; do a quest at its place."""
+    cards, cards_in_hand = int(g["actions"][player]), hand(g, player)
     if count(cards, COURT) > 0:
         for nth in range(MAX_VALUE):
-            if count(held, BOOKS + nth) > 0:
+            if count(cards_in_hand, BOOKS + nth) > 0:
                 add(words, COURT_ACTIONS + nth)
-    here = int(g["quests"][player]) & quests_at(int(g["places"][player]))
-    if here != 0 and count(cards, QUEST) > 0:
-        add_all(words, QUEST_ACTIONS, here & payable(t, held))
+    quests_here = int(g["quests"][player]) & quests_at(int(g["places"][player]))
+    if quests_here != 0 and count(cards, QUEST) > 0:
+        add_all(words, QUEST_ACTIONS, quests_here & payable(t, cards_in_hand))
 
 
 @jit
 def _legal_rides(t, g, player, words):
-    """Ride a horse up to its number of steps, either way round."""
+    """Add the rides: each horse goes up to its number of steps, either way round."""
     cards, steps = int(g["actions"][player]), steps_from(g, int(g["places"][player]))
     rides = 0
     for horse in range(NUM_HORSES):
@@ -287,8 +287,8 @@ def _legal_rides(t, g, player, words):
 
 @jit
 def _legal_bids(t, g, player, words):
-    """A player who is alone bids one card if they have one; each of two players bids any set of sword and lance cards,
-    or none."""
+    """Add the bids. A lone jouster bids one sword or lance card, or nothing without such a card; each of two jousters
+    bids any set of their sword and lance cards, which may be empty."""
     cards = hand(g, player)
     if popcount(jousters(g)) == 1:
         for kind in range(BID_KINDS):
@@ -307,7 +307,7 @@ def _legal_bids(t, g, player, words):
 
 @jit
 def points_of(t, g, action):
-    """Points that an action is certain to bring its player at once. The result of a tournament of two isn't certain."""
+    """Points that an action is certain to bring its player at once: 0 for a bid against another jouster."""
     if COURT_ACTIONS <= action < QUEST_ACTIONS:
         return int(t["court"])
     if QUEST_ACTIONS <= action < HORSE_ACTIONS:
@@ -339,20 +339,20 @@ def play(t, g, action):
 @jit
 def take_action_card(t, g, player, kind):
     """Take an action card from the display; after the last one, all players act in tent order."""
-    g["display"] -= one(kind)
-    g["actions"][player] += one(kind)
+    g["display"] -= one_card(kind)
+    g["actions"][player] += one_card(kind)
     players = int(g["num_players"])
     tent, phase = tent_of(g, player) + 1, int(g["phase"])
-    chosen = (tent == players) & (cards_in(int(g["actions"][player])) == int(t["choices"][players]))
-    g["phase"] = ACT_PHASE if chosen else phase
+    all_chosen = (tent == players) & (cards_in(int(g["actions"][player])) == int(t["choices"][players]))
+    g["phase"] = ACT_PHASE if all_chosen else phase
     g["player"] = g["tents"][tent if tent < players else 0]
 
 
 @jit
 def give_back(g, player, kind):
     """Put an action card back on display."""
-    g["actions"][player] -= one(kind)
-    g["display"] += one(kind)
+    g["actions"][player] -= one_card(kind)
+    g["display"] += one_card(kind)
 
 
 @jit
@@ -361,8 +361,8 @@ def use_action_card(t, g, player, action):
     if action < ARTUS_ACTIONS:
         kind = action - EXERCISE_ACTIONS
         give_back(g, player, EXERCISE + kind // MAX_VALUE)
-        g["piles"] -= one(kind)
-        g["taken"][player] += one(kind)
+        g["piles"] -= one_card(kind)
+        g["taken"][player] += one_card(kind)
     elif action < COURT_ACTIONS:
         quest = action - ARTUS_ACTIONS
         give_back(g, player, ARTUS)
@@ -394,7 +394,7 @@ def pay_quest(t, g, player, quest):
             kind = payment(hand(g, player), virtue, need)
             lay_back(g, player, kind)
             for lower in range(MAX_VALUE * virtue + need - 1, kind):
-                g["excluded"][player] = int(g["excluded"][player]) | one(lower)
+                g["excluded"][player] = int(g["excluded"][player]) | one_card(lower)
 
 
 @jit
@@ -414,9 +414,9 @@ def award(t, g, players, points):
 def end_turn(t, g, player):
     """End a player's turn: unused action cards go back on display, except those of the tournament."""
     cards = int(g["actions"][player])
-    kept = cards & DIGITS << DIGIT * TOURNAMENT
-    g["actions"][player] = kept
-    g["display"] += cards - kept
+    tournament_cards = cards & DIGITS << DIGIT * TOURNAMENT
+    g["actions"][player] = tournament_cards
+    g["display"] += cards - tournament_cards
     tent = tent_of(g, player) + 1
     if tent < int(g["num_players"]):
         g["player"] = g["tents"][tent]
@@ -434,7 +434,7 @@ def end_turn(t, g, player):
 
 @jit
 def next_bidder(g):
-    """Let the player with the earlier tent move, among those who still have to bid."""
+    """Set the player to move: of those who still have to bid, the one with the earlier tent."""
     tent = 0
     while not int(g["bidding"]) >> int(g["tents"][tent]) & 1:
         tent += 1
@@ -465,11 +465,8 @@ def bid_sum(g, player):
 
 @jit
 def end_tournament(t, g):
-    """End the tournament: the highest bid wins, equal bids share, an empty bid wins nothing. All cards that were bid go
-    back to the piles.
-
-    A single bid wins the whole prize; of two equal ones each gets half.
-    """
+    """End the tournament: the highest bid wins the prize, two equal bids win half of it each, and an empty bid wins
+    nothing. All cards that were bid go back to the piles."""
     best, winners = 0, 0
     for player in range(int(g["num_players"])):
         total = bid_sum(g, player)
@@ -511,8 +508,8 @@ def end_round(t, g):
 
 @jit
 def pitch_tents(g):
-    """Hand out the tents: the player with the fewest points gets the first one; one lot settles the order of all equal
-    players."""
+    """Hand out the tents: the player with the fewest points gets the first one; one lot settles the order of all
+    players with equal points."""
     players = int(g["num_players"])
     tie = False
     for player in range(players):
@@ -533,7 +530,7 @@ def pitch_tents(g):
 
 @jit
 def ranking_key(t, g, player):
-    """Key of a player's rank: most points win; among equal points, those who reached the goal first win, together if it
-    was in one tournament."""
+    """Number that ranks a player, the highest wins: most points win; of players with equal points, the first to reach
+    the goal wins, or both if they reached it in one tournament."""
     reached = int(g["reached"][player])
     return (MAX_PLAYERS + 1) * int(g["scores"][player]) + (MAX_PLAYERS + 1 - reached if reached > 0 else 0)

@@ -16,7 +16,7 @@ from artus_env.games.quest.rules import ranking_key
 
 WIDTH = 80
 LONGEST_NAME = 20
-DUE = {
+TASKS = {
     "choose": "takes an action card",
     "act": "uses action cards or is done",
     "bid": "bids in the tournament",
@@ -42,12 +42,12 @@ def render(
     n = position["num_players"]
     if names is not None:
         check_names("names", names, n)
-    given = names or [f"player {number}" for number in range(n)]
-    who = [f"{letter_of(number)} {printable(str(name), LONGEST_NAME)}" for number, name in enumerate(given)]
+    given_names = names or [f"player {number}" for number in range(n)]
+    labels = [f"{letter_of(number)} {printable(str(name), LONGEST_NAME)}" for number, name in enumerate(given_names)]
     blocks = [
-        _head(position, states, components, who),
+        _head(position, states, components, labels),
         _ring(position, components),
-        [line for seat in position["tents"] for line in _player(position, seat, who[seat])],
+        [line for seat in position["tents"] for line in _player(position, seat, labels[seat])],
         _common(position),
     ]
     return "\n\n".join("\n".join(lines) for lines in blocks)
@@ -58,17 +58,17 @@ def _wrapped(label: str, text: str) -> list[str]:
     return textwrap.wrap(f"{label}{text}", WIDTH, subsequent_indent=" " * len(label), break_on_hyphens=False)
 
 
-def _head(position: dict[str, Any], states: np.ndarray, components: Components, who: Sequence[str]) -> list[str]:
+def _head(position: dict[str, Any], states: np.ndarray, components: Components, labels: Sequence[str]) -> list[str]:
     n = position["num_players"]
     goal = components.goals[n - MIN_PLAYERS]
     if position["phase"] == "over":
-        rank = getattr(ranking_key, "py_func", ranking_key)  # plain Python: nothing to compile; needs no tables
-        results = [rank(None, states[0], player) for player in range(n)]
-        winners = [who[player] for player in range(n) if results[player] == max(results)]
+        key = getattr(ranking_key, "py_func", ranking_key)  # plain Python: nothing to compile; needs no tables
+        keys = [key(None, states[0], player) for player in range(n)]
+        winners = [labels[player] for player in range(n) if keys[player] == max(keys)]
         head = f"Over in round {position['round']}: {' and '.join(winners)} won."
     else:
-        due = f"{who[position['turn']]} {DUE[position['phase']]}"
-        head = f"Round {position['round']} of at most {components.rounds}: {due}."
+        task = f"{labels[position['turn']]} {TASKS[position['phase']]}"
+        head = f"Round {position['round']} of at most {components.rounds}: {task}."
     return [*_wrapped("", head), f"The game ends with the round in which somebody has {goal} points."]
 
 
@@ -78,13 +78,13 @@ def _ring(position: dict[str, Any], components: Components) -> list[str]:
         "Ring of places (behind the last comes camelot again), knights, quests. A quest",
         "is paid for with a virtue card of each kind that it names, or of a higher value.",
     ]
-    where = dict.fromkeys(position["open_quests"], "open")
+    status = dict.fromkeys(position["open_quests"], "open")
     for player, quests in enumerate(position["quests"]):
-        where |= {quest: f"held by {letter_of(player)}" for quest in quests}
+        status |= {quest: f"held by {letter_of(player)}" for quest in quests}
     for place in position["ring"]:
         knights = "".join(letter_of(player) for player, at in enumerate(position["places"]) if at == place)
-        quests = [quest for quest in where if quest.startswith(f"{place}-")]
-        texts = [f"{quest}: {quest_text(quest, components)} ({where[quest]})" for quest in sorted(quests)] or [""]
+        quests = [quest for quest in status if quest.startswith(f"{place}-")]
+        texts = [f"{quest}: {quest_text(quest, components)} ({status[quest]})" for quest in sorted(quests)] or [""]
         lines.append(f"  {place:<8} {knights or '.':<4}  {texts[0]}".rstrip())
         lines += [" " * 17 + text for text in texts[1:]]
     return lines

@@ -1,5 +1,4 @@
-"""Positions of the King's quests for tests that read like the rule they check: name what matters, the rest is filled
-in."""
+"""Positions of the King's quests for tests: a test names only the parts that it needs, and the others are filled in."""
 
 from __future__ import annotations
 
@@ -23,37 +22,37 @@ CHOICES = {2: 4, 3: 3, 4: 3}
 
 
 def flat(lists) -> list:
-    """What is in lists, in one."""
+    """The items of several lists, in one list."""
     return list(chain.from_iterable(lists))
 
 
 def position(players: int = 3, *, phase: str = "act", turn: int = 0, **parts) -> dict:
-    """A whole position that fits.
+    """A complete position whose parts fit together.
 
     Args:
         phase: Name of the phase. Missing action cards are filled in. In phase `act`, players who act after the player
             to move get all that they may choose (`CHOICES`). In phase `choose`, players who chose before the player to
-            move in this round get one card more than that player, the rest the same number.
-        parts: Parts of a position as `to_dict` writes them; lists with a part for each player may also be dicts with
-            the players that matter. Piles, display and quest_pile follow from the rest.
+            move in this round get one card more than that player, and the others the same number.
+        parts: Parts of a position as `to_dict` writes them. A list with an item for each player may also be a dict with
+            only some players. Piles, display and quest_pile are filled with what the other parts leave.
     """
     tents = parts.get("tents", list(range(players)))
     for name in ("actions", "start_cards", "taken", "excluded", "quests", "bids"):
-        given = parts.get(name, {})
-        if isinstance(given, dict):
+        cards = parts.get(name, {})
+        if isinstance(cards, dict):
             order = {"actions": ACTIONS, "quests": QUESTS}.get(name, CARDS)
-            parts[name] = [sorted(given.get(player, ()), key=order.index) for player in range(players)]
-    where = parts.get("places", {})
-    if isinstance(where, dict):
-        parts["places"] = [where.get(player, "camelot") for player in range(players)]
+            parts[name] = [sorted(cards.get(player, ()), key=order.index) for player in range(players)]
+    places = parts.get("places", {})
+    if isinstance(places, dict):
+        parts["places"] = [places.get(player, "camelot") for player in range(players)]
     hands = flat([*parts["start_cards"], *parts["taken"]])
-    loose = BOX - Counter(hands)
-    kept = parts.get("open_quests")
+    cards_left = BOX - Counter(hands)
+    open_given = parts.get("open_quests")
     free = [quest for quest in QUESTS if quest not in flat(parts["quests"])]
-    open_quests = free[:3] if kept is None else kept
+    open_quests = free[:3] if open_given is None else open_given
     _fill_actions(parts["actions"], players, phase, turn, tents)
     display = Counter(DISPLAY[players]) - Counter(flat(parts["actions"]))
-    found = {
+    whole = {
         "game": "quest",
         "rules": "standard",
         "num_players": players,
@@ -68,7 +67,9 @@ def position(players: int = 3, *, phase: str = "act", turn: int = 0, **parts) ->
         "reached": [0] * players,
         "display": sorted(display.elements(), key=ACTIONS.index),
         "actions": None,
-        "piles": {virtue: [value for value in (1, 2) for _ in range(loose[f"{virtue}-{value}"])] for virtue in VIRTUES},
+        "piles": {
+            virtue: [value for value in (1, 2) for _ in range(cards_left[f"{virtue}-{value}"])] for virtue in VIRTUES
+        },
         "start_cards": None,
         "taken": None,
         "excluded": None,
@@ -80,47 +81,47 @@ def position(players: int = 3, *, phase: str = "act", turn: int = 0, **parts) ->
         "chance": 1,
         "lots": 0,
     }
-    assert not set(parts) - set(found)
-    return found | parts
+    assert not set(parts) - set(whole)
+    return whole | parts
 
 
 def _fill_actions(actions, players, phase, turn, tents):
-    loose = Counter(DISPLAY[players]) - Counter(flat(actions))
-    due, held = tents.index(turn), len(actions[turn])
+    cards_left = Counter(DISPLAY[players]) - Counter(flat(actions))
+    mover_tent, num_cards = tents.index(turn), len(actions[turn])
     for tent, player in enumerate(tents):
-        wanted = 0
+        needed = 0
         if phase == "choose" and player != turn:
-            wanted = held + (tent < due)
-        elif phase == "act" and tent > due:
-            wanted = CHOICES[players]
-        while len(actions[player]) < wanted:
-            card = next(card for card in ACTIONS if loose[card] and card != "tournament")
-            loose[card] -= 1
+            needed = num_cards + (tent < mover_tent)
+        elif phase == "act" and tent > mover_tent:
+            needed = CHOICES[players]
+        while len(actions[player]) < needed:
+            card = next(card for card in ACTIONS if cards_left[card] and card != "tournament")
+            cards_left[card] -= 1
             actions[player].append(card)
         actions[player].sort(key=ACTIONS.index)
 
 
-def game(players: int = 3, *, moves: tuple[str, ...] = (), **parts) -> Game:
+def game_at(players: int = 3, *, moves: tuple[str, ...] = (), **parts) -> Game:
     """A game at a position (see `position`), after these moves if any are given."""
-    made = Game.from_dict(position(players, **parts), game="quest")
+    game = Game.from_dict(position(players, **parts), game="quest")
     for move in moves:
-        made.play(move)
-    return made
+        game.play(move)
+    return game
 
 
 def joust(bidders=(0, 1), players=3, **parts) -> Game:
-    """A game in which these players meet in a tournament, by tents in the order of their numbers."""
+    """A game at the bids of a tournament between these players."""
     parts = {"actions": {player: ["tournament"] for player in bidders}, "bidding": list(bidders)} | parts
-    return game(players, **{"phase": "bid", "turn": min(bidders), **parts})
+    return game_at(players, **{"phase": "bid", "turn": min(bidders), **parts})
 
 
 def points(game: Game, move: str) -> int:
-    """What a player is told that a move brings."""
+    """Points that a move is certain to bring its player (the verb `points_of`)."""
     return int(verbs.points_of(game.tables[0], game.state, game.action(move)))
 
 
 def lively(game: Game, rng) -> str:
-    """A move that keeps a game going: mostly one that looks good, now and then any."""
+    """A move that leads to eventful games: usually a good one by `greedy_value`, sometimes a random one."""
     t, g = game.tables[0], game.state
     if rng.random() < 0.1:
         return rng.choice(game.moves())

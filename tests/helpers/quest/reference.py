@@ -1,8 +1,8 @@
-"""A second, slow reading of the rules on plain positions, to compare the environment with.
+"""A slow reference implementation of the rules, to compare the environment with.
 
-It shares no code with `artus_env` and is written from the rules alone: names and lists, no numbers of actions and no
-sets of bits. `moves` lists the legal moves of a position, `play` gives the position after one, for which it
-needs one thing from outside: the order of tents among equals, which is drawn by lot.
+It shares no code with `artus_env` and is written from the rules alone, on positions as plain data: with names and lists
+instead of action ids and bit sets. `moves` lists the legal moves of a position, `play` gives the position after a move.
+`play` can't know lots, so it gets the order of players with equal points as an argument.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def hand(position, player):
 
 
 def jousters(position):
-    """Who holds a card of the tournament and is in Camelot, by tents."""
+    """Players who have a tournament card and are in Camelot, in the order of tents."""
     return [
         player
         for player in position["tents"]
@@ -65,8 +65,8 @@ def moves(position):
 
 
 def choosing(position):
-    mine = position["actions"][position["turn"]]
-    return [f"take:{card}" for card in position["display"] if card != "tournament" or card not in mine]
+    own_actions = position["actions"][position["turn"]]
+    return [f"take:{card}" for card in position["display"] if card != "tournament" or card not in own_actions]
 
 
 def acting(position):
@@ -82,15 +82,15 @@ def acting(position):
         if card == "court" and place != "camelot":
             found += [f"court:{virtue}" for virtue in hand(position, player) if virtue.startswith("book")]
         if card == "quest" and place != "camelot":
-            here = [quest for quest in position["quests"][player] if quest.startswith(place)]
-            found += [f"quest:{quest}" for quest in here if None not in payments(position, player, quest)]
+            quests_here = [quest for quest in position["quests"][player] if quest.startswith(place)]
+            found += [f"quest:{quest}" for quest in quests_here if None not in payments(position, player, quest)]
         if card.startswith("horse"):
             found += [f"{card}:{other}" for other in within(position["ring"], place, int(card[-1]))]
     return found
 
 
 def payments(position, player, quest):
-    """The cheapest card in hand for each thing that a quest demands, None where there is none."""
+    """The lowest card in hand that meets each demand of a quest; None for a demand that no card meets."""
     found = []
     for demand in QUESTS[quest][0]:
         virtue, lowest = demand.split("-")
@@ -100,12 +100,12 @@ def payments(position, player, quest):
 
 
 def within(ring, place, steps):
-    """Places that are no further away, one step after the other both ways round."""
-    found, up, down = [], place, place
+    """Places that are at most this number of steps away, either way round the ring."""
+    found, forward, backward = [], place, place
     for _ in range(steps):
-        up = ring[(ring.index(up) + 1) % 8]
-        down = ring[ring.index(down) - 1]
-        found += [up, down]
+        forward = ring[(ring.index(forward) + 1) % 8]
+        backward = ring[ring.index(backward) - 1]
+        found += [forward, backward]
     return [other for other in found if other != place]
 
 
@@ -126,47 +126,47 @@ def play(position, move, lot):
     """The position after a legal move.
 
     Args:
-        lot: The order of tents among equals, if there is a lot to be drawn: all players in some order.
+        lot: All players, in the order that the lot gives to those with equal points.
     """
     position = deepcopy(position)
     player = position["turn"]
-    kind, _, what = move.partition(":")
+    kind, _, target = move.partition(":")
     if kind == "take":
-        position["display"].remove(what)
-        add(position["actions"][player], what, ACTIONS)
+        position["display"].remove(target)
+        add(position["actions"][player], target, ACTIONS)
         after_choosing(position)
     elif kind == "done":
         for card in [card for card in position["actions"][player] if card != "tournament"]:
             put_back(position, card)
         after_acting(position, lot)
     elif kind == "bid":
-        position["bids"][player] = [] if what == "nothing" else what.split("+")
+        position["bids"][player] = [] if target == "nothing" else target.split("+")
         position["bidding"].remove(player)
         after_bidding(position, lot)
     elif kind == "exercise":
-        virtue, value = what.split("-")
+        virtue, value = target.split("-")
         put_back(position, f"exercise-{virtue}")
         position["piles"][virtue].remove(int(value))
-        add(position["taken"][player], what, CARDS)
+        add(position["taken"][player], target, CARDS)
     elif kind == "artus":
         put_back(position, "artus")
-        position["open_quests"].remove(what)
-        add(position["quests"][player], what, list(QUESTS))
+        position["open_quests"].remove(target)
+        add(position["quests"][player], target, list(QUESTS))
     elif kind == "court":
         put_back(position, "court")
-        lay_back(position, player, what)
+        lay_back(position, player, target)
         reward(position, [player], 2)
     elif kind == "quest":
         put_back(position, "quest")
-        for demand, card in zip(QUESTS[what][0], payments(position, player, what), strict=True):
+        for demand, card in zip(QUESTS[target][0], payments(position, player, target), strict=True):
             lay_back(position, player, card)
             if card != demand:  # a 2 for a 1
                 exclude(position, player, [demand])
-        position["quests"][player].remove(what)
-        reward(position, [player], QUESTS[what][1])
+        position["quests"][player].remove(target)
+        reward(position, [player], QUESTS[target][1])
     else:
         put_back(position, kind)
-        position["places"][player] = what
+        position["places"][player] = target
     return position
 
 
@@ -182,8 +182,8 @@ def put_back(position, card):
 
 def lay_back(position, player, card):
     """Virtue cards go back to their pile, those that were taken openly first."""
-    mine = position["taken"][player] if card in position["taken"][player] else position["start_cards"][player]
-    mine.remove(card)
+    cards = position["taken"][player] if card in position["taken"][player] else position["start_cards"][player]
+    cards.remove(card)
     virtue, value = card.split("-")
     position["piles"][virtue].append(int(value))
     position["piles"][virtue].sort()
@@ -196,7 +196,7 @@ def exclude(position, player, cards):
 
 
 def reward(position, players, points):
-    """Points for some players at one time."""
+    """Give points to these players at the same time."""
     turn = max(position["reached"]) + 1
     for player in players:
         position["points"][player] += points
@@ -267,7 +267,7 @@ def end_round(position, lot):
 
 
 def winners(position):
-    """Who wins a game that is over."""
+    """Winners of a finished game."""
     best = [player for player, points in enumerate(position["points"]) if points == max(position["points"])]
     first = min(position["reached"][player] for player in best)
     return [player for player in best if position["reached"][player] == first]

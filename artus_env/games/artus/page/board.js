@@ -1,10 +1,10 @@
-// The round table: the server draws it, this lets figures move, marks seats, and finds the seat that was clicked.
+// The round table. The server draws it; this module moves figures, marks seats, and finds the seat that was clicked.
 
 import { draw, numbered, sign, unsigned } from "../parts.js";
 
 const SEATS = 28;
 
-/** Measures of the picture, in its own units: its box, its middle, and how far from there the seats are. */
+/** Measures of the picture, in its own units: its box, its middle, and the distance of the seats from the middle. */
 function measures(svg) {
   const [left, top, width] = svg.getAttribute("viewBox").split(" ").map(Number);
   const middle = left + width / 2;
@@ -12,7 +12,7 @@ function measures(svg) {
   return { left, top, width, middle, radius };
 }
 
-/** Where a seat is; parts of seats lie between two. */
+/** Point of a seat in the picture: [x, y]. A seat may be a fraction, between two seats. */
 function place({ middle, radius }, seat) {
   const angle = (2 * Math.PI * seat) / SEATS;
   return [middle + radius * Math.sin(angle), middle - radius * Math.cos(angle)];
@@ -30,7 +30,7 @@ export function placeAt(svg, event) {
   return Math.round((Math.atan2(x, -y) / (2 * Math.PI)) * SEATS + SEATS) % SEATS;
 }
 
-/** Mark the seats that can be clicked, and the one that was. */
+/** Mark the seats that can be clicked, and the chosen one. */
 export function mark(svg, seats, chosen) {
   const sizes = measures(svg);
   svg.querySelectorAll(".halo").forEach((halo) => halo.remove());
@@ -58,20 +58,22 @@ export async function animate(svg, last, duration) {
   const figure = (seat) => svg.querySelector(`[data-figure][data-seat="${seat}"]`);
   const move = duration * 0.6;
   if (last.origin !== null) {
-    const away = (((last.target - last.origin) * (last.forward ? 1 : -1)) % SEATS + SEATS) % SEATS;
-    start(figure(last.target), arc(sizes, last.origin, last.forward ? away : -away, last.target), { duration: move });
+    const steps = (((last.target - last.origin) * (last.forward ? 1 : -1)) % SEATS + SEATS) % SEATS;
+    start(figure(last.target), arc(sizes, last.origin, last.forward ? steps : -steps, last.target), { duration: move });
   } else if (last.move.startsWith("@")) {
     const [x, y] = place(sizes, last.target);
-    const far = `translate(${middle - x}px,${middle - y}px)`;
-    start(figure(last.target), [{ transform: far, opacity: 0 }, { transform: "none", opacity: 1 }], { duration: move });
+    const fromMiddle = `translate(${middle - x}px,${middle - y}px)`;
+    const frames = [{ transform: fromMiddle, opacity: 0 }, { transform: "none", opacity: 1 }];
+    start(figure(last.target), frames, { duration: move });
   } else if (last.target !== null) {
     const [x, y] = place(sizes, last.target);
-    const big = `translate(${-x * 0.4}px,${-y * 0.4}px) scale(1.4)`;
-    start(figure(last.target), [{ transform: "none" }, { transform: big }, { transform: "none" }], { duration: move });
+    const enlarged = `translate(${-x * 0.4}px,${-y * 0.4}px) scale(1.4)`;
+    const frames = [{ transform: "none" }, { transform: enlarged }, { transform: "none" }];
+    start(figure(last.target), frames, { duration: move });
   }
   if (last.refuge !== null) {
-    const away = -((((last.target - last.refuge) % SEATS) + SEATS) % SEATS);
-    start(figure(last.refuge), arc(sizes, last.target, away, last.refuge), { duration: duration * 0.4, delay: move });
+    const steps = -((((last.target - last.refuge) % SEATS) + SEATS) % SEATS);
+    start(figure(last.refuge), arc(sizes, last.target, steps, last.refuge), { duration: duration * 0.4, delay: move });
   }
   if (last.king_before !== last.king_after) {
     let angle = ((last.king_before - last.king_after) * 360) / SEATS;
@@ -84,7 +86,7 @@ export async function animate(svg, last, duration) {
   await Promise.allSettled(running);
 }
 
-/** Frames that lead a figure that now is on `target` there, along the round table's edge. */
+/** Frames that move a figure, which is drawn on `target`, from `origin` to there along the round table's edge. */
 function arc(sizes, origin, steps, target) {
   const [endX, endY] = place(sizes, target);
   const number = Math.max(2, Math.abs(steps) * 2);
@@ -94,7 +96,7 @@ function arc(sizes, origin, steps, target) {
   });
 }
 
-/** Ring the figures that count, each with what it adds, and show the way of a figure. */
+/** Circle the figures that are scored, each with its points, and draw the path of a figure that was moved. */
 export function point(svg, where) {
   svg.querySelectorAll(".pointed").forEach((each) => each.remove());
   if (!where) return;
@@ -114,7 +116,7 @@ export function point(svg, where) {
   svg.append(group);
 }
 
-/** Arrows of all figures that were moved, and signs where one was placed or got a ring, each with who did it. */
+/** Draw arrows for figures that were moved, and signs where one was placed or got a ring, with the players' letters. */
 export function trail(svg, entries) {
   svg.querySelectorAll(".trail").forEach((each) => each.remove());
   const moved = entries.filter(({ where }) => where && where.target !== null);
@@ -135,8 +137,9 @@ export function trail(svg, entries) {
 /** An arrow along the round table's edge. */
 function way(sizes, { origin, target, forward }) {
   const steps = ((((target - origin) * (forward ? 1 : -1)) % SEATS) + SEATS) % SEATS;
-  const number = Math.max(2, steps * 3), by = ((forward ? 1 : -1) * (steps - 0.3)) / number;
-  const points = Array.from({ length: number + 1 }, (_, i) => place(sizes, origin + by * i).map((x) => x.toFixed(1)));
+  const number = Math.max(2, steps * 3), stepLength = ((forward ? 1 : -1) * (steps - 0.3)) / number;
+  const seats = Array.from({ length: number + 1 }, (_, i) => origin + stepLength * i);
+  const points = seats.map((seat) => place(sizes, seat).map((x) => x.toFixed(1)));
   const end = origin + (forward ? 1 : -1) * steps, back = forward ? -0.42 : 0.42;
   const tip = place(sizes, end), left = place({ ...sizes, radius: sizes.radius + 9 }, end + back);
   const right = place({ ...sizes, radius: sizes.radius - 9 }, end + back);

@@ -12,7 +12,7 @@ from typing import Any
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.notation import MoveParts, parsed
 from artus_env.games.artus.page import say, sentences, shapes
-from artus_env.games.artus.page.counting import counting
+from artus_env.games.artus.page.counting import scored_seats
 from artus_env.games.artus.page.hints import reasons as reasons  # the page imports it from here
 from artus_env.games.artus.page.picture import SUPPLY, king_of, last_move
 from artus_env.games.artus.page.tutorial import tutorial as tutorial
@@ -26,8 +26,8 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
     piles = RULE_SETS[rules].piles
     return {
         "badges": small_badges("artus", num_players),
-        "rounds": components.deck_size(RULE_SETS[rules]) // RULE_SETS[rules].a_turn,
-        "each": RULE_SETS[rules].a_turn,
+        "rounds": components.deck_size(RULE_SETS[rules]) // RULE_SETS[rules].cards_a_turn,
+        "each": RULE_SETS[rules].cards_a_turn,
         "supply": SUPPLY,
         "piles": piles,
         "cards": {
@@ -74,32 +74,32 @@ def choice(
 
 
 def marks(before: dict[str, Any], move: MoveParts, components: Components) -> list[dict[str, Any]]:
-    """Seats that a move's points come from, with the value of each."""
-    return [{"seat": seat, "value": value} for seat, value in counting(before, move, components)]
+    """Seats that a move's points come from, each with its value."""
+    return [{"seat": seat, "value": value} for seat, value in scored_seats(before, move, components)]
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Moves of the figures, and the King's seats before and after."""
-    moved = last_move(before, move, after, components)
+    """A played move as data for the page: moves of figures, and the King's seats before and after."""
+    effect = last_move(before, move, after, components)
     return {
-        "origin": moved.origin,
-        "target": moved.target,
-        "forward": moved.forward,
-        "refuge": moved.refuge,
+        "origin": effect.origin,
+        "target": effect.target,
+        "forward": effect.forward,
+        "refuge": effect.refuge,
         "king_before": king_of(before),
         "king_after": king_of(after),
-        "marks": marks(before, moved.move, components),
+        "marks": marks(before, effect.move, components),
     }
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
     """Where a move took place: the seats that its points come from, and the seats that a figure left and reached."""
-    moved = last_move(before, move, after, components)
+    effect = last_move(before, move, after, components)
     return {
-        "marks": marks(before, moved.move, components),
-        "origin": moved.origin,
-        "target": moved.target,
-        "forward": moved.forward,
+        "marks": marks(before, effect.move, components),
+        "origin": effect.origin,
+        "target": effect.target,
+        "forward": effect.forward,
     }
 
 
@@ -109,6 +109,6 @@ def sources(rules: str) -> Sequence[str]:
 
 
 def source(move: str, components: Components) -> str | None:
-    """Source of a move's prestige: the kind of its card; None if it has none."""
+    """Source of a move's prestige: the kind of its card; None if the move has no card."""
     name = parsed(move).card
     return next((say(f"source.{card.pile}") for card in components.cards if card.name == name), None)

@@ -1,6 +1,6 @@
 // A choice is {card, branch, origin, move}; each part is missing until it is chosen. Pure functions on the legal moves.
 
-/** What a card may do that leaves a choice of its own: figure, ring or best. */
+/** Which effect of its card a move uses, for cards that have several: figure, ring or best. */
 export const branchOf = (move) => (move.kind === "knight" || move.kind === "royal" ? "figure" : move.kind);
 
 /** The legal moves that a choice still allows. */
@@ -14,12 +14,12 @@ export function candidates(moves, choice) {
   );
 }
 
-/** The choice with its last part taken back; what follows from the rest by itself goes, too. */
+/** The choice without its last part, and without parts that would be completed again at once. */
 export function takenBack(moves, choice) {
-  let rest = choice;
-  do rest = withoutLast(rest);
-  while (settled(moves, rest) !== rest);
-  return rest;
+  let shorter = choice;
+  do shorter = withoutLast(shorter);
+  while (settled(moves, shorter) !== shorter);
+  return shorter;
 }
 
 function withoutLast(choice) {
@@ -32,7 +32,7 @@ function withoutLast(choice) {
 
 /** The choice, completed if its card leaves nothing else to choose. */
 export function settled(moves, choice) {
-  const left = candidates(moves, choice);
-  const open = choice.card && !choice.move && left.length === 1 && left[0].target === null;
-  return open ? { ...choice, move: left[0].move } : choice;
+  const allowed = candidates(moves, choice);
+  const hasOneEffect = choice.card && !choice.move && allowed.length === 1 && allowed[0].target === null;
+  return hasOneEffect ? { ...choice, move: allowed[0].move } : choice;
 }

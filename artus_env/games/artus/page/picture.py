@@ -69,7 +69,7 @@ CARD_GAP = 5
 
 
 class LastMove(NamedTuple):
-    """A move as the picture shows it. Seats are None where the move has none."""
+    """A move as the picture shows it. Seats that the move doesn't have are None."""
 
     move: MoveParts
     player: int
@@ -81,7 +81,7 @@ class LastMove(NamedTuple):
 
 
 def _draw(scene: Scene) -> list[str]:
-    """See `artus_env.pictures.PictureParts.draw`."""
+    """SVG elements of the picture, see `artus_env.pictures.PictureParts.draw`."""
     position, components, last = scene[:3]
     king = king_of(position)
     # Without scoring cards the carpet has no effect.
@@ -109,18 +109,18 @@ def last_move(before: dict[str, Any], move: str, after: dict[str, Any], componen
     """Effect of a move, from the positions before and after it. `move` is text such as `k3-6:12>17`."""
     player = before["turn"]
     points = after["scores"][player] - before["scores"][player]
-    what = parsed(move)
-    origin, target = what.origin, what.target
+    parts = parsed(move)
+    origin, target = parts.origin, parts.target
     if origin is None or target is None:
-        return LastMove(what, player, points, target=target)
-    card = next((card for card in components.cards if card.name == what.card), None)
-    ahead = (target - origin) % NUM_SEATS
-    backward = bool(card and card.backward and not card.low <= ahead <= card.high)
+        return LastMove(parts, player, points, target=target)
+    card = next((card for card in components.cards if card.name == parts.card), None)
+    steps_forward = (target - origin) % NUM_SEATS
+    backward = bool(card and card.backward and not card.low <= steps_forward <= card.high)
     stayed = {seat for seat, figure in enumerate(before["seats"]) if figure} - {origin}
     refuge = None
     if target in stayed:  # the displaced figure is on the only newly taken seat
         (refuge,) = {seat for seat, figure in enumerate(after["seats"]) if figure} - stayed
-    return LastMove(what, player, points, origin, target, not backward, refuge)
+    return LastMove(parts, player, points, origin, target, not backward, refuge)
 
 
 def king_of(position: dict[str, Any]) -> int:
@@ -138,8 +138,8 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
     n, phase, king = position["num_players"], position["phase"], king_of(position)
     best = max(position["scores"])
     if phase == "over":
-        won = [letter_of(player) for player, score in enumerate(position["scores"]) if score == best]
-        status = say("picture.over", names=say.listed(won))
+        winners = [letter_of(player) for player, score in enumerate(position["scores"]) if score == best]
+        status = say("picture.over", names=say.listed(winners))
     else:
         status = f"{letter_of(position['turn'])} {due(position)}"
     seats = list(enumerate(position["seats"]))
@@ -156,14 +156,14 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
     ]
     parts.append(say("picture.princes", princes=", ".join(princes)))
     for player in range(n):
-        own = [
+        knights = [
             f"{seat} ({signed(value_of(seat, king, components))})"
             for seat, figure in seats
             if figure and figure.get("knight") == player
         ]
         prestige = signed(position["scores"][player])
-        where = ", ".join(own) or say("picture.none")
-        parts.append(say("picture.knights", player=letter_of(player), prestige=prestige, seats=where))
+        knights_text = ", ".join(knights) or say("picture.none")
+        parts.append(say("picture.knights", player=letter_of(player), prestige=prestige, seats=knights_text))
     if last:
         parts.append(say("picture.last", player=letter_of(last.player), move=last.move.text))
     title = say("picture.title", rules=say(f"rules.{position['rules']}"), n=n, status=status)
@@ -171,7 +171,7 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
 
 
 def due(position: dict[str, Any]) -> str:
-    """Text of the task of the player to move."""
+    """Text of what the player to move has to do."""
     return say(f"due.{position['phase']}", n=position["left"])
 
 
@@ -186,16 +186,17 @@ def _point(radius: float, seat: float, seats: int = NUM_SEATS) -> tuple[float, f
 
 
 def _at(radius: float, seat: float, seats: int = NUM_SEATS) -> str:
+    """The `_point` as SVG coordinates."""
     x, y = _point(radius, seat, seats)
     return f"{short(x)} {short(y)}"
 
 
 def _sector(inner: float, outer: float, start: float, end: float) -> str:
     """Outline of a ring segment between two seats."""
-    far = int(end - start > NUM_SEATS / 2)
+    large_arc = int(end - start > NUM_SEATS / 2)
     return (
-        f"M{_at(inner, start)}A{inner} {inner} 0 {far} 1 {_at(inner, end)}"
-        f"L{_at(outer, end)}A{outer} {outer} 0 {far} 0 {_at(outer, start)}Z"
+        f"M{_at(inner, start)}A{inner} {inner} 0 {large_arc} 1 {_at(inner, end)}"
+        f"L{_at(outer, end)}A{outer} {outer} 0 {large_arc} 0 {_at(outer, start)}Z"
     )
 
 
@@ -225,12 +226,12 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
     """Markers of the players on the track; those on the same field are placed side by side."""
     scores = position["scores"]
     for player, score in enumerate(scores):
-        together = [other for other, other_score in enumerate(scores) if other_score % TRACK == score % TRACK]
+        same_field = [other for other, other_score in enumerate(scores) if other_score % TRACK == score % TRACK]
         x, y = _point((TRACK_OUTER + TRACK_INNER) / 2, score % TRACK, TRACK)
         scale = 0.56
-        if len(together) > 1:
+        if len(same_field) > 1:
             scale = 0.42
-            nth, rows = together.index(player), (len(together) + 1) // 2
+            nth, rows = same_field.index(player), (len(same_field) + 1) // 2
             x += 18 * (nth % 2 - 0.5)
             y += 18 * (nth // 2 - (rows - 1) / 2)
         title = say("picture.prestige", player=letter_of(player), score=signed(score))
@@ -284,7 +285,7 @@ def _crown_back(seat: int, large: bool) -> str:
 
 @lru_cache(maxsize=64)
 def _wheel(wheel: tuple[int, ...], king: int) -> list[str]:
-    """The plates with their values, turned to the King."""
+    """The plates with their values, turned so that the crown plate lies in front of the King."""
     lines = ['<g data-wheel="">']
     for seat in range(NUM_SEATS):
         value = wheel[(king - seat) % NUM_SEATS]
@@ -305,27 +306,28 @@ def _wheel(wheel: tuple[int, ...], king: int) -> list[str]:
 
 
 def _figures(position: dict[str, Any], components: Components, king: int) -> Iterator[str]:
+    """Knights, princes and the King on their seats; `king` is the King's seat."""
     for seat, figure in enumerate(position["seats"]):
         if figure is None:
             continue
         x, y = _point(SEATS, seat)
-        worth = say("picture.worth", value=signed(value_of(seat, king, components)))
-        start = f'<g data-seat="{seat}" data-figure="'
+        value_text = say("picture.worth", value=signed(value_of(seat, king, components)))
+        opening = f'<g data-seat="{seat}" data-figure="'
         place = f'<g transform="translate({short(x)} {short(y)})">'
         if "knight" in figure:
             player = figure["knight"]
             yield (
-                f'{start}knight" data-player="{player}">'
-                f"<title>{say('picture.knight', player=letter_of(player), seat=seat, worth=worth)}</title>"
+                f'{opening}knight" data-player="{player}">'
+                f"<title>{say('picture.knight', player=letter_of(player), seat=seat, worth=value_text)}</title>"
                 f"{badge(player, x, y, 1)}</g>"
             )
             continue
         is_king = "king" in figure
         colour, rings = figure["king" if is_king else "prince"], figure["rings"]
         kind, rings_text = "king" if is_king else "prince", say("picture.rings", n=rings)
-        title = say(f"picture.royal.{kind}.{colour}", seat=seat, worth=worth, rings=rings_text)
+        title = say(f"picture.royal.{kind}.{colour}", seat=seat, worth=value_text, rings=rings_text)
         yield (
-            f'{start}{kind}" data-colour="{colour}" data-rings="{rings}"><title>{title}</title>'
+            f'{opening}{kind}" data-colour="{colour}" data-rings="{rings}"><title>{title}</title>'
             f"{place}{_royal(colour, is_king)}{ring_row(rings)}</g></g>"
         )
 
@@ -347,8 +349,8 @@ def _royal(colour: str, is_king: bool) -> str:
 
 
 def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:
-    """Arrows inside the wheel, and marks around the seats: a full line for the figure that moved, a broken one for the
-    displaced figure."""
+    """The last move: arrows inside the wheel, and marks around the seats. Lines are solid for the figure that moved,
+    and dashed for the displaced figure."""
     if last.target is None:
         return
     yield f'<g data-move="{xml_text(last.move.text)}">'
@@ -372,14 +374,15 @@ def _mark(seat: int, radius: float, classes: str) -> str:
 
 def _arrow(start: float, target: int, forward: bool, radius: float, classes: str) -> str:
     """Arrow from one seat to another along the inside of the wheel."""
-    way = 1 if forward else -1
-    steps = (target - start) * way % NUM_SEATS
-    end = start + way * steps
+    direction = 1 if forward else -1
+    steps = (target - start) * direction % NUM_SEATS
+    end = start + direction * steps
     bend = 0.45 if steps > 1 else 0.3
-    far = int(steps > NUM_SEATS / 2)
+    large_arc = int(steps > NUM_SEATS / 2)
     line = (
-        f"M{_at(173, start)}Q{_at(radius, start)} {_at(radius, start + way * bend)}"
-        f"A{radius} {radius} 0 {far} {int(forward)} {_at(radius, end - way * bend)}Q{_at(radius, end)} {_at(168, end)}"
+        f"M{_at(173, start)}Q{_at(radius, start)} {_at(radius, start + direction * bend)}"
+        f"A{radius} {radius} 0 {large_arc} {int(forward)} {_at(radius, end - direction * bend)}"
+        f"Q{_at(radius, end)} {_at(168, end)}"
     )
     head = f"M{_at(176, end)}L{_at(165, end + 0.22)}L{_at(165, end - 0.22)}Z"
     return f'<path class="{classes} none round" d="{line}"/><path class="ink" d="{head}"/>'
@@ -391,21 +394,23 @@ def _arrow(start: float, target: int, forward: bool, radius: float, classes: str
 def _hub(position: dict[str, Any], components: Components, last: LastMove | None, note: str) -> Iterator[str]:
     """Player to move, last move, and ring supply."""
     rules, phase, turn = position["rules"], position["phase"], position["turn"]
-    a_turn = RULE_SETS[rules].a_turn
-    rounds = components.deck_size(RULE_SETS[rules]) // a_turn
+    cards_a_turn = RULE_SETS[rules].cards_a_turn
+    rounds = components.deck_size(RULE_SETS[rules]) // cards_a_turn
     if phase == "place":
         stage = say("picture.stage.place")
     elif phase == "over":
         stage = say("picture.stage.over", n=rounds)
     else:
-        done = len(position["played"][turn]) - (a_turn - position["left"] if phase == "play" else a_turn)
-        stage = say("picture.stage.round", round=done // a_turn + 1, n=rounds)
+        cards_played = len(position["played"][turn]) - (
+            cards_a_turn - position["left"] if phase == "play" else cards_a_turn
+        )
+        stage = say("picture.stage.round", round=cards_played // cards_a_turn + 1, n=rounds)
     yield label(CENTRE, CENTRE - 92, 13, "mute thin", say(f"rules.{rules}"))
     yield label(CENTRE, CENTRE - 74, 13, "mute thin", stage)
     best = max(position["scores"])
-    actors = [p for p, score in enumerate(position["scores"]) if score == best] if phase == "over" else [turn]
-    for nth, player in enumerate(actors):
-        yield badge(player, CENTRE + 50 * (nth - (len(actors) - 1) / 2), CENTRE - 34, 0.95)
+    shown_players = [p for p, score in enumerate(position["scores"]) if score == best] if phase == "over" else [turn]
+    for nth, player in enumerate(shown_players):
+        yield badge(player, CENTRE + 50 * (nth - (len(shown_players) - 1) / 2), CENTRE - 34, 0.95)
     yield label(CENTRE, CENTRE + 8, 21, "ink", say("picture.won") if phase == "over" else due(position))
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
@@ -422,7 +427,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
 
 
 def _small_hub(position: dict[str, Any]) -> Iterator[str]:
-    """Prestige of all players, large enough for a small picture; the player to move is marked."""
+    """Prestige of all players, in letters large enough for a small picture; the player to move is marked."""
     n = position["num_players"]
     over = position["phase"] == "over"
     marked = position["scores"].index(max(position["scores"])) if over else position["turn"]
@@ -446,15 +451,15 @@ def _panel(
 ) -> Iterator[str]:
     """Name, prestige, hand, piles and last played card of one player."""
     n, score = position["num_players"], position["scores"][player]
-    form = PANELS[n]
-    top = MARGIN + player * (form.height + PANEL_GAP)
+    layout = PANELS[n]
+    top = MARGIN + player * (layout.height + PANEL_GAP)
     x, right = PANEL_LEFT + 16, PANEL_LEFT + PANEL_WIDTH - 16
     over = position["phase"] == "over"
     marked = score == max(position["scores"]) if over else position["turn"] == player
     yield f'<g data-panel="{player}">'
     yield (
         f'<rect class="panel {"turn" if marked else "edge"}" x="{PANEL_LEFT}" y="{top}" width="{PANEL_WIDTH}" '
-        f'height="{form.height}" rx="12"/>'
+        f'height="{layout.height}" rx="12"/>'
     )
     yield badge(player, x + 18, top + 30, 0.85)
     numbered = say("picture.player", player=player)
@@ -469,57 +474,58 @@ def _panel(
     tiles = score // TRACK
     number_width = 22 * len(signed(score))
     yield from _tiles(tiles, right - number_width - 10, top + 20)
-    yield from _cards(position, components, player, form, top, last)
+    yield from _cards(position, components, player, layout, top, last)
     yield "</g>"
 
 
 def _tiles(count: int, right: float, top: float) -> Iterator[str]:
-    """Tiles of 50 points, or of -50 below 0. From four on, one tile stands for all."""
-    face = signed(-TRACK if count < 0 else TRACK)
-    single = abs(count) <= 3
-    width = 34 if single else 54
-    colour, letters = ("red", "pale") if count < 0 else ("gold", "plate")
-    for nth in range(abs(count) if single else 1):
+    """Tiles of 50 points, or of -50 if the prestige is below 0. Four or more are drawn as one tile with their
+    number."""
+    points_text = signed(-TRACK if count < 0 else TRACK)
+    separate = abs(count) <= 3
+    width = 34 if separate else 54
+    colour, text_class = ("red", "pale") if count < 0 else ("gold", "plate")
+    for nth in range(abs(count) if separate else 1):
         x = right - width - 38 * nth
-        text = face if single else f"{abs(count)} x {face}"
+        text = points_text if separate else f"{abs(count)} x {points_text}"
         yield (
             f'<g data-tile="{-TRACK if count < 0 else TRACK}"><rect class="{colour}" x="{short(x)}" y="{short(top)}" '
-            f'width="{width}" height="22" rx="11"/>{label(x + width / 2, top + 11, 13, letters, text)}</g>'
+            f'width="{width}" height="22" rx="11"/>{label(x + width / 2, top + 11, 13, text_class, text)}</g>'
         )
 
 
 def _cards(
-    position: dict[str, Any], components: Components, player: int, form: Panel, top: float, last: LastMove | None
+    position: dict[str, Any], components: Components, player: int, layout: Panel, top: float, last: LastMove | None
 ) -> Iterator[str]:
     by_name = {card.name: card for card in components.cards}
     hand, piles, played = (position[key][player] for key in ("hands", "piles", "played"))
-    start, room = top + 60, form.height - 60 - 16
+    start, height_left = top + 60, layout.height - 60 - 16
     cards: list[tuple[Card | None, str]]
     if isinstance(hand, dict):
         cards = [(None, pile) for pile in PILES for _ in range(hand[pile])]
     else:
         cards = [(by_name[name], by_name[name].pile) for name in hand]
     columns = (
-        form.hand_columns if position["rules"] == "advanced" or form.hand_rows == 1 else 2
+        layout.hand_columns if position["rules"] == "advanced" or layout.hand_rows == 1 else 2
     )  # beginners hold only 4
-    scale = form.hand_scale
+    scale = layout.hand_scale
     step_x, step_y = CARD_WIDTH * scale + CARD_GAP, CARD_HEIGHT * scale + CARD_GAP
-    y = start + (room - form.hand_rows * step_y + CARD_GAP) / 2
+    y = start + (height_left - layout.hand_rows * step_y + CARD_GAP) / 2
     for nth, (card, pile) in enumerate(cards):
         row, column = divmod(nth, columns)
         inside = shapes.card_front(card) if card else shapes.card_back(pile)
-        about = f'data-card="{xml_text(card.name)}"' if card else f'data-back="{pile}"'
+        attributes = f'data-card="{xml_text(card.name)}"' if card else f'data-back="{pile}"'
         title = xml_text(card.name if card else say(f"picture.hidden.{pile}"))
-        where = f"translate({short(PANEL_LEFT + 16 + step_x * column)} {short(y + step_y * row)}) scale({scale:g})"
-        yield f'<g data-player="{player}" {about} transform="{where}"><title>{title}</title>{inside}</g>'
+        transform = f"translate({short(PANEL_LEFT + 16 + step_x * column)} {short(y + step_y * row)}) scale({scale:g})"
+        yield f'<g data-player="{player}" {attributes} transform="{transform}"><title>{title}</title>{inside}</g>'
     stacks = [(kind, piles[kind]) for kind in RULE_SETS[position["rules"]].piles]
-    scale = form.pile_scale
+    scale = layout.pile_scale
     width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
     step_x, step_y = width + 9, height + 20
-    left = PANEL_LEFT + PANEL_WIDTH - 16 - form.pile_columns * step_x + 9
-    y = start + (room - form.pile_rows * step_y) / 2
+    left = PANEL_LEFT + PANEL_WIDTH - 16 - layout.pile_columns * step_x + 9
+    y = start + (height_left - layout.pile_rows * step_y) / 2
     for nth, (kind, stack) in enumerate([*stacks, ("played", played)]):
-        row, column = divmod(nth, form.pile_columns)
+        row, column = divmod(nth, layout.pile_columns)
         count = stack if isinstance(stack, int) else len(stack)
         if not count:
             inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'

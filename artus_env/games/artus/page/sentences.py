@@ -10,9 +10,9 @@ from artus_env.authoring import letter_of, signed
 from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.notation import parsed
 from artus_env.games.artus.page import say
-from artus_env.games.artus.page.counting import counting
+from artus_env.games.artus.page.counting import scored_seats
 from artus_env.games.artus.page.picture import LastMove, king_of, last_move, value_of
-from artus_env.games.artus.page.shapes import reach
+from artus_env.games.artus.page.shapes import steps_range
 
 
 def plus(points: int) -> str:
@@ -21,8 +21,8 @@ def plus(points: int) -> str:
 
 
 def steps(card: Card) -> str:
-    """Steps of a card: from - to, with ± if backward is allowed, too."""
-    return f"{reach(card)} ±" if card.backward else reach(card)
+    """Range of a card's steps, with ± if the figure may also move backward."""
+    return f"{steps_range(card)} ±" if card.backward else steps_range(card)
 
 
 def card_title(card: Card) -> str:
@@ -39,8 +39,8 @@ def card_text(card: Card) -> str:
     key = f"text.{card.action}"
     if card.action in ("royal", "ring"):
         key += f".{card.colour or 'any'}"
-    far = say("far.both" if card.backward else "far.forward", low=card.low, high=card.high)
-    return say(key, far=far, low=card.low, high=card.high, penalty=signed(card.penalty))
+    steps_text = say("far.both" if card.backward else "far.forward", low=card.low, high=card.high)
+    return say(key, far=steps_text, low=card.low, high=card.high, penalty=signed(card.penalty))
 
 
 def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | None = None, case: str = "subject") -> str:
@@ -49,8 +49,8 @@ def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | Non
     Args:
         figure: As in a position.
         names: Names of the players.
-        viewer: Reader whose own knights are called `your knight`; None: no reader's.
-        case: Role in the sentence: `subject`, `object`, `receiver`, or `start`, a subject that begins it.
+        viewer: Player whose knights are called `your knight`, because they read the text; None: no player's.
+        case: Role in the sentence: `subject`, `object`, `receiver`, or `start` (a subject that begins the sentence).
     """
     if "knight" in figure:
         owner = figure["knight"]
@@ -59,7 +59,7 @@ def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | Non
 
 
 class Option(NamedTuple):
-    """Text of a legal move for its player: without the card's name and without a full stop."""
+    """Text of a legal move for its player, without the card's name and without a full stop."""
 
     label: str  # the complete text
     figure: str = ""  # figure that moves, and its seat
@@ -89,34 +89,34 @@ def option(position: dict[str, Any], last: LastMove, names: Sequence[str], compo
     """Text of a legal move, complete and in parts.
 
     Args:
-        position: Before the move.
+        position: The position before the move.
         last: The move.
         names: Names of the players.
     """
     king, seats, viewer = king_of(position), position["seats"], position["turn"]
-    points, what = plus(last.points), last.move
-    if what.kind == "draw":
-        return Option(say(f"option.draw.{what.pile}", n=position["piles"][viewer][what.pile]))
+    points, parts = plus(last.points), last.move
+    if parts.kind == "draw":
+        return Option(say(f"option.draw.{parts.pile}", n=position["piles"][viewer][parts.pile]))
     if last.target is None:
-        return Option(say(f"option.{what.kind}", points=points, counted=counted(position, last, components)))
-    if what.kind == "place":
+        return Option(say(f"option.{parts.kind}", points=points, counted=counted_figures(position, last, components)))
+    if parts.kind == "place":
         goal = say("option.seat", seat=last.target, value=signed(value_of(last.target, king, components)))
         return Option(say("option.place", goal=goal), goal=goal)
-    sitting = seats[last.target]
+    target_figure = seats[last.target]
     if last.origin is None:
-        receiver = figure_words(sitting, names, case="object")
+        receiver = figure_words(target_figure, names, case="object")
         goal = say("option.receiver", figure=receiver, seat=last.target, points=points)
-        goal += say("option.crowns") if sitting["rings"] == 2 else ""
+        goal += say("option.crowns") if target_figure["rings"] == 2 else ""
         return Option(say("option.ring", goal=goal), goal=goal)
     mover, push, pushes = figure_words(seats[last.origin], names, viewer), "", ""
     if last.refuge is not None:
-        own = sitting.get("knight") == viewer
-        another = own and "knight" in seats[last.origin]
-        who = say("figure.another") if another else figure_words(sitting, names, viewer)
-        push = say("option.push", figure=who, seat=last.refuge)
-        royal = "option.king" if "king" in sitting else "option.prince"
-        pushed = letter_of(sitting["knight"]) if "knight" in sitting else say(royal)
-        pushes = say("option.pushes", who=say("option.own") if own else pushed, seat=last.refuge)
+        pushes_own = target_figure.get("knight") == viewer
+        both_own = pushes_own and "knight" in seats[last.origin]
+        pushed_figure = say("figure.another") if both_own else figure_words(target_figure, names, viewer)
+        push = say("option.push", figure=pushed_figure, seat=last.refuge)
+        royal = "option.king" if "king" in target_figure else "option.prince"
+        short_name = letter_of(target_figure["knight"]) if "knight" in target_figure else say(royal)
+        pushes = say("option.pushes", who=say("option.own") if pushes_own else short_name, seat=last.refuge)
     return Option(
         say("option.move", figure=mover, origin=last.origin, target=last.target, points=points) + push,
         say("option.figure", figure=mover, origin=last.origin, points=points),
@@ -125,10 +125,10 @@ def option(position: dict[str, Any], last: LastMove, names: Sequence[str], compo
     )
 
 
-def counted(position: dict[str, Any], last: LastMove, components: Components = STANDARD) -> str:
+def counted_figures(position: dict[str, Any], last: LastMove, components: Components = STANDARD) -> str:
     """Figures that a scoring card counts, in brackets: ` (seat 1: 0, seat 15: -2)`; empty if it counts none."""
-    found = counting(position, last.move, components)
-    parts = [say("counted.seat", seat=seat, value=signed(value)) for seat, value in found]
+    values = scored_seats(position, last.move, components)
+    parts = [say("counted.seat", seat=seat, value=signed(value)) for seat, value in values]
     return f" ({', '.join(parts)})" if parts else ""
 
 
@@ -145,32 +145,32 @@ def played(
     Args:
         before, after: The positions as the viewer knows them; only the player who draws a card sees which one it is.
         move: The move.
-        viewer: Reader of the text.
+        viewer: Player who reads the text.
         names: Names of the players.
         components: The box.
     """
     last = last_move(before, move, after, components)
     by_name = {card.name: card for card in components.cards}
     king, king_after, seats = king_of(before), king_of(after), before["seats"]
-    what = last.move
-    if what.kind == "draw":
-        words = say(f"played.draw.{what.pile}")
+    parts = last.move
+    if parts.kind == "draw":
+        words = say(f"played.draw.{parts.pile}")
         if last.player != viewer:
             return words
         (drawn,) = Counter(after["hands"][viewer]) - Counter(before["hands"][viewer])
         return f"{words} {say('played.drawn', card=card_title(by_name[drawn]))}"
-    if what.kind == "place":
+    if parts.kind == "place":
         value = signed(value_of(last.target or 0, king, components))
         return say("played.place", seat=last.target, value=value)
-    card, points = card_title(by_name[str(what.card)]), plus(last.points)
+    card, points = card_title(by_name[str(parts.card)]), plus(last.points)
     if last.target is None:
-        return say(f"played.{what.kind}", card=card, points=points, counted=counted(before, last, components))
+        return say(f"played.{parts.kind}", card=card, points=points, counted=counted_figures(before, last, components))
     if last.origin is None:
         receiver = figure_words(seats[last.target], names, case="receiver")
         words = say("played.ring", figure=receiver, seat=last.target, card=card, points=points)
         return f"{words} {say('played.crowned')}" if king_after != king else words
-    moved = seats[last.origin]
-    mover = say("figure.knight") if "knight" in moved else figure_words(moved, names, case="object")
+    figure = seats[last.origin]
+    mover = say("figure.knight") if "knight" in figure else figure_words(figure, names, case="object")
     words = say("played.move", figure=mover, origin=last.origin, target=last.target, card=card, points=points)
     if last.refuge is not None:
         pushed = figure_words(seats[last.target], names, case="start")

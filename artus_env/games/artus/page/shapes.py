@@ -89,8 +89,8 @@ def card_back(pile: str) -> str:
 
 
 @cache
-def reach(card: Card) -> str:
-    """Steps of a card: from - to."""
+def steps_range(card: Card) -> str:
+    """Range of a card's steps, such as 3-6."""
     return f"{card.low}{DASH}{card.high}" if card.low != card.high else str(card.low)
 
 
@@ -102,11 +102,11 @@ def card_front(card: Card) -> str:
         f'<path class="{card.pile}" d="M0 18V5Q0 0 5 0H39Q44 0 44 5V18Z"/>'
         f'<path class="pale" transform="translate(22 9.5) scale(.62)" d="{icon}"/>'
     ]
-    steps = reach(card)
+    steps = steps_range(card)
     if card.action == "knight":
-        lines += [label(22, 34, 16, "print", steps), _way(card.backward, 22, 50)]
+        lines += [label(22, 34, 16, "print", steps), _arrow(card.backward, 22, 50)]
     elif card.action == "royal":
-        lines += [label(22, 28, 13.5, "print", steps), _way(card.backward, 22, 40), _crowned(card.colour, 53)]
+        lines += [label(22, 28, 13.5, "print", steps), _arrow(card.backward, 22, 40), _crowned(card.colour, 53)]
     elif card.action == "ring":
         lines += [f'<g transform="translate(22 34) scale(1.35)">{ring_row(1, 0, 0)}</g>', _crowned(card.colour, 53)]
     else:
@@ -118,7 +118,7 @@ def _crowned(colour: str | None, y: float) -> str:
     return f'<g transform="translate(22 {y:g}) scale(.85)">{_crown_colours(colour)}</g>'
 
 
-def _way(backward: bool, x: float, y: float) -> str:
+def _arrow(backward: bool, x: float, y: float) -> str:
     """An arrow forward, or one in both directions."""
     tail = "M-9 0L-5-4M-9 0L-5 4" if backward else ""
     return f'<path class="way none round" transform="translate({x:g} {y:g})" d="M-9 0H9M9 0L5-4M9 0L5 4{tail}"/>'
@@ -133,7 +133,7 @@ def _scoring(card: Card) -> str:
         )
     if card.action == "choice":
         return (
-            f'<g transform="translate(11 34) scale(.55)">{_way(False, 0, 0)}</g>'
+            f'<g transform="translate(11 34) scale(.55)">{_arrow(False, 0, 0)}</g>'
             '<circle class="ring none" cx="22.5" cy="34" r="4"/>'
             f'<path class="print" transform="translate(34 34) scale(.5)" d="{STAR}"/>'
         )

@@ -11,11 +11,12 @@ from artus_env.games.artus.page.picture import king_of, last_move, value_of
 
 Position = dict[str, Any]
 Holds = Callable[[Position, str, Position], bool]
+"""Function that checks whether a move shows a topic: from the position before it, its text, the position after it."""
 
 
 def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
-    """Number of players in the examples, and by topic a function that checks whether a move shows it; without the
-    topics that a variant doesn't have."""
+    """Number of players in the examples, and for each topic of the variant a function that checks whether a move shows
+    it."""
     topics: dict[str, Holds] = {
         "leave": lambda before, move, after: _moved(before, move, after, components),
         "turn": _turns,

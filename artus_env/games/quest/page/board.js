@@ -1,9 +1,9 @@
-// The ring: the server draws it, this lets knights ride, marks what can be clicked, and finds what was.
+// The ring. The server draws it; this module moves knights, marks what can be clicked, and finds what was clicked.
 
 import { boxIn, draw, numbered, sign } from "../parts.js";
 
-const NEAR = 22; // pixels around a card or a quest that count as it, however small it is
-const GAP = 4; // between something and the mark around it, in units of the picture
+const NEAR = 22; // size in pixels of the area in which a click counts for a card or quest, even if that is smaller
+const GAP = 4; // between a shape and the mark around it, in units of the picture
 
 const SORTS = ["place", "quest", "display", "pile"];
 
@@ -19,7 +19,7 @@ function middleOf(group) {
   return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
 }
 
-/** The smallest thing that was clicked, else a card or quest that is near: `place:lake`, `quest:lake-1`, ... */
+/** Target of a click: the smallest shape there, else the nearest one: `place:lake`, `quest:lake-1`, ... */
 export function placeAt(svg, { clientX, clientY }) {
   const all = SORTS.flatMap((sort) =>
     [...svg.querySelectorAll(`[data-${sort}]`)].map((group) => ({ target: `${sort}:${group.dataset[sort]}`, group })),
@@ -51,7 +51,7 @@ export function mark(svg, options) {
   }
 }
 
-/** Points rise from the knight of who has moved. */
+/** Points rise from the knight of the player who has moved. */
 export function pointsAt(svg, { player }) {
   const knight = svg.querySelector(`[data-knight="${player}"]`).getBoundingClientRect();
   const box = svg.getBoundingClientRect();
@@ -83,7 +83,7 @@ export async function animate(svg, last, duration) {
   await Promise.allSettled(running);
 }
 
-/** What a move was about apart from a ride, as targets: its quest, its pile, its action card on display. */
+/** Targets of a move other than its ride: its quest, its pile, its action card on display. */
 const touchedBy = ({ quest, card, action }) =>
   [quest && `quest:${quest}`, card && `pile:${card}`, action && `display:${action}`].filter(Boolean);
 
@@ -99,7 +99,7 @@ export function point(svg, where) {
   }
 }
 
-/** What others have done: rides, and signs where they took something or did a quest, each with who did it. */
+/** Draw other players' rides, and signs where they took a card or did a quest, with their letters. */
 export function trail(svg, entries) {
   svg.querySelectorAll(".trail-ways").forEach((each) => each.remove());
   const shown = entries.filter(({ where }) => where && (where.way.length > 1 || touchedBy(where).length));
@@ -111,7 +111,7 @@ export function trail(svg, entries) {
       if (touched) group.append(...sign(letters[i], ...lowerEdge(svg, touched))); // a quest that has been done is gone
       return;
     }
-    const shift = 10 * (i % 3) - 10; // rides of the same way lie beside each other
+    const shift = 10 * (i % 3) - 10; // rides along the same places are drawn side by side
     const middles = where.way.map((place) => {
       const shape = shapeOf(groupOf(svg, `place:${place}`));
       const number = (name) => Number(shape.getAttribute(name));
@@ -123,7 +123,7 @@ export function trail(svg, entries) {
   svg.append(group);
 }
 
-/** The middle of something's lower edge, in units of the picture. */
+/** The middle of a shape's lower edge, in units of the picture. */
 function lowerEdge(svg, group) {
   const { x, y, width, height } = boxIn(svg, shapeOf(group));
   return [x + width / 2, y + height];

@@ -72,41 +72,41 @@ def foreseeable(move: str) -> bool:
 def choice(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> dict[str, Any]:
-    """A legal move as data for the page: cards, quest or place, and points that it brings at once."""
-    what = parsed(move)
+    """A legal move as data for the page: its kind, cards, quest or place, and the values of a bid."""
+    parts = parsed(move)
     return {
-        "kind": what.kind,
-        "action": what.action,
-        "card": what.card,
-        "quest": what.quest,
-        "place": what.place,
-        "bid": what.bid,
-        "sum": total(what.bid or ()),
-        "alone": what.bid is not None and len(jousters(before)) == 1,
-        "goal": sentences.place_title(what.place) if what.place else "",
-        "to": say(f"to.{what.place}") if what.place else "",
+        "kind": parts.kind,
+        "action": parts.action,
+        "card": parts.card,
+        "quest": parts.quest,
+        "place": parts.place,
+        "bid": parts.bid,
+        "sum": total(parts.bid or ()),
+        "alone": parts.bid is not None and len(jousters(before)) == 1,
+        "goal": sentences.place_title(parts.place) if parts.place else "",
+        "to": say(f"to.{parts.place}") if parts.place else "",
     }
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Cards and quests that were taken, used or bid, and the knight's ride."""
-    moved = deed(before, move, after)
+    """A played move as data for the page: cards and quests that were taken, used or bid, and the knight's ride."""
+    effect = deed(before, move, after)
     return {
-        "kind": moved.move.kind,
-        "action": moved.move.action,
-        "card": moved.move.card,
-        "quest": moved.move.quest,
-        "way": moved.way,
-        "bids": moved.bids,
-        "news": moved.news,
+        "kind": effect.move.kind,
+        "action": effect.move.action,
+        "card": effect.move.card,
+        "quest": effect.move.quest,
+        "way": effect.way,
+        "bids": effect.bids,
+        "news": effect.new_quests,
     }
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
     """Where a move took place: the places of a ride, a quest, a pile or an action card on display."""
-    moved = deed(before, move, after)
-    action = moved.move.action if moved.move.kind == "take" else None
-    return {"way": moved.way, "quest": moved.move.quest, "card": moved.move.card, "action": action}
+    effect = deed(before, move, after)
+    action = effect.move.action if effect.move.kind == "take" else None
+    return {"way": effect.way, "quest": effect.move.quest, "card": effect.move.card, "action": action}
 
 
 def sources(rules: str) -> Sequence[str]:

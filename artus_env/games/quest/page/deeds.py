@@ -1,6 +1,7 @@
-"""Effects of moves, from positions as `to_dict` gives them, for pictures and sentences: data that a player may see.
+"""Effects of moves, for pictures and sentences. They are read from positions as `to_dict` gives them to a viewer, so
+they contain only what this viewer may know.
 
-The rules decide who wins, who jousts and which cards a quest still needs.
+The functions of the rules decide who wins, who jousts and which cards a quest still needs.
 """
 
 from __future__ import annotations
@@ -77,9 +78,9 @@ def jousters(position: dict[str, Any]) -> list[int]:
 
 
 def lacking(cards: Sequence[str], quest: str, components: Components) -> list[str]:
-    """Demands of a quest that some cards don't meet: the lowest sufficient card of each such virtue."""
-    held, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
-    return [need for need in needs if rules.payment(held, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
+    """Demands of a quest that these cards don't meet: for each such virtue the lowest card that meets it."""
+    hand, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
+    return [need for need in needs if rules.payment(hand, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
 
 
 def way_between(ring: Sequence[str], origin: str, target: str) -> list[str]:
@@ -100,43 +101,43 @@ class Deed(NamedTuple):
     way: list[str]  # places of the ride, from the first to the last
     paid: list[str]  # virtue cards that were laid back
     unused: list[str]  # action cards that go back with the end of the turn
-    meeting: list[int]  # players in the tournament that begins
-    bids: dict[int, list[str]]  # bid of each player in the tournament that has ended
-    prizes: dict[int, int]  # points that each of those has won
+    next_jousters: list[int]  # players in the tournament that begins after the move
+    bids: dict[int, list[str]]  # bid of each player in the tournament that the move has ended
+    prizes: dict[int, int]  # points that each of these players has won
     ends_round: bool
-    news: list[str]  # newly opened quests
+    new_quests: list[str]  # quests that were opened
 
 
 def deed(before: dict[str, Any], move: str, after: dict[str, Any]) -> Deed:
     """Effect of a move, from the positions before and after it."""
-    what, player = parsed(move), before["turn"]
+    parts, player = parsed(move), before["turn"]
     gains = [new - old for old, new in zip(before["points"], after["points"], strict=True)]
-    way = way_between(before["ring"], before["places"][player], what.place) if what.place else []
-    left = [card for card in before["actions"][player] if card != "tournament"]
-    bidders = jousters(before) if what.bid is not None and before["bidding"] == [player] else []
+    way = way_between(before["ring"], before["places"][player], parts.place) if parts.place else []
+    unused = [card for card in before["actions"][player] if card != "tournament"]
+    bidders = jousters(before) if parts.bid is not None and before["bidding"] == [player] else []
     paid = _laid_back(before, after)
     return Deed(
-        move=what,
+        move=parts,
         player=player,
         points=gains[player],
         way=way,
         paid=paid,
-        unused=left if what.kind == "done" else [],
-        meeting=jousters(before) if what.kind == "done" and after["phase"] == "bid" else [],
-        bids={bidder: _bid_of(bidder, player, what.bid or (), paid) for bidder in bidders},
+        unused=unused if parts.kind == "done" else [],
+        next_jousters=jousters(before) if parts.kind == "done" and after["phase"] == "bid" else [],
+        bids={bidder: _bid_of(bidder, player, parts.bid or (), paid) for bidder in bidders},
         prizes={bidder: gains[bidder] for bidder in bidders},
         ends_round=after["round"] > before["round"] or after["phase"] == "over",
-        news=[quest for quest in after["open_quests"] if quest not in before["open_quests"]],
+        new_quests=[quest for quest in after["open_quests"] if quest not in before["open_quests"]],
     )
 
 
 def _laid_back(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Cards that are on the piles and weren't before."""
-    fresh = {virtue: Counter(values) - Counter(before["piles"][virtue]) for virtue, values in after["piles"].items()}
-    return [f"{virtue}-{value}" for virtue in VIRTUES for value in sorted(fresh[virtue].elements())]
+    """Virtue cards that are on the piles after a move and weren't before it."""
+    added = {virtue: Counter(values) - Counter(before["piles"][virtue]) for virtue, values in after["piles"].items()}
+    return [f"{virtue}-{value}" for virtue in VIRTUES for value in sorted(added[virtue].elements())]
 
 
 def _bid_of(bidder: int, last: int, bid: Sequence[str], paid: Sequence[str]) -> list[str]:
-    """Bid of a jouster. The last move contains the bid of its player; the other's is the rest of the cards that go back
-    to the piles when all bids are open."""
+    """Bid of a jouster, when all bids are open. The last move is the bid of player `last`; all other cards that go back
+    to the piles then (`paid`) are the bid of the other jouster."""
     return list(bid) if bidder == last else in_order(list((Counter(paid) - Counter(bid)).elements()))

@@ -28,15 +28,15 @@ def reasons(
         names: Names of the players.
         components: The box.
     """
-    what, player = parsed(move), before["turn"]
-    if what.kind == "take":
-        return list(_taken(before, what.action, components))
-    if what.bid is not None:
-        left = list((Counter(cards_of(before, player)) - Counter(what.bid)).elements())
-        return list(_spends(before["quests"][player], cards_of(before, player), left, components))
+    parts, player = parsed(move), before["turn"]
+    if parts.kind == "take":
+        return list(_take_reasons(before, parts.action, components))
+    if parts.bid is not None:
+        left = list((Counter(cards_of(before, player)) - Counter(parts.bid)).elements())
+        return list(_cost_reasons(before["quests"][player], cards_of(before, player), left, components))
     if after is None:
         return []
-    return [*_forestalls(before, what.quest, names, components), *_changes(before, after, components)]
+    return [*_forestall_reasons(before, parts.quest, names, components), *_change_reasons(before, after, components)]
 
 
 def cards_of(position: dict[str, Any], player: int) -> list[str]:
@@ -49,23 +49,27 @@ def _titles(quests: Sequence[str]) -> str:
     return listed([quest_title(quest) for quest in quests])
 
 
-def _taken(before: dict[str, Any], action: str, components: Components) -> Iterator[str]:
-    """Uses of an action card on display."""
+def _take_reasons(before: dict[str, Any], action: str, components: Components) -> Iterator[str]:
+    """Reasons to take an action card from the display."""
     player = before["turn"]
     cards, quests = cards_of(before, player), before["quests"][player]
-    lack = {quest: lacking(cards, quest, components) for quest in quests}
-    ready = [quest for quest in quests if not lack[quest]]
-    wanted = [quest for quest in quests if action in [f"exercise-{virtue_of(need)}" for need in lack[quest]]]
-    if wanted:
-        yield say("reason.lacks", quests=_titles(wanted))
-    if action == "quest" and ready:
-        yield say("reason.has", quests=_titles(ready))
+    missing_cards = {quest: lacking(cards, quest, components) for quest in quests}
+    ready_quests = [quest for quest in quests if not missing_cards[quest]]
+    helped_quests = [
+        quest for quest in quests if action in [f"exercise-{virtue_of(need)}" for need in missing_cards[quest]]
+    ]
+    if helped_quests:
+        yield say("reason.lacks", quests=_titles(helped_quests))
+    if action == "quest" and ready_quests:
+        yield say("reason.has", quests=_titles(ready_quests))
     if before["display"].count(action) == 1:
         yield say("reason.last")
 
 
-def _forestalls(before: dict[str, Any], quest: str, names: Sequence[str], components: Components) -> Iterator[str]:
-    """Players who could do a quest that is taken now, with cards that they took openly."""
+def _forestall_reasons(
+    before: dict[str, Any], quest: str, names: Sequence[str], components: Components
+) -> Iterator[str]:
+    """Other players who could do a quest that the move takes, with cards that they took openly."""
     if quest not in before["open_quests"]:
         return
     for player, name in enumerate(names):
@@ -73,25 +77,28 @@ def _forestalls(before: dict[str, Any], quest: str, names: Sequence[str], compon
             yield say("reason.forestalls", name=name)
 
 
-def _changes(before: dict[str, Any], after: dict[str, Any], components: Components) -> Iterator[str]:
-    """Quests and a tournament that have come into reach, and those that are out of reach now."""
+def _change_reasons(before: dict[str, Any], after: dict[str, Any], components: Components) -> Iterator[str]:
+    """Quests that the player can do after the move, a tournament that they enter or leave, and quests that they can no
+    longer do."""
     player = before["turn"]
     old, new = cards_of(before, player), cards_of(after, player)
-    ready = [quest for quest in after["quests"][player] if not lacking(new, quest, components)]
+    ready_quests = [quest for quest in after["quests"][player] if not lacking(new, quest, components)]
     place = after["places"][player]
-    reached = [quest for quest in ready if place_of(quest) == place != before["places"][player]]
-    if reached:
-        yield say("reason.there", quests=_titles(reached))
-    fresh = [q for q in ready if q not in before["quests"][player] or lacking(old, q, components)]
-    if fresh:
-        yield say("reason.ready", quests=_titles(fresh))
+    quests_here = [quest for quest in ready_quests if place_of(quest) == place != before["places"][player]]
+    if quests_here:
+        yield say("reason.there", quests=_titles(quests_here))
+    newly_ready = [q for q in ready_quests if q not in before["quests"][player] or lacking(old, q, components)]
+    if newly_ready:
+        yield say("reason.ready", quests=_titles(newly_ready))
     if jousters(after) != jousters(before):
         yield say("reason.joins" if player in jousters(after) else "reason.leaves")
-    yield from _spends(after["quests"][player], old, new, components)
+    yield from _cost_reasons(after["quests"][player], old, new, components)
 
 
-def _spends(quests: Sequence[str], old: Sequence[str], new: Sequence[str], components: Components) -> Iterator[str]:
-    """Quests that need cards which the hand had before."""
-    gone = [quest for quest in quests if not lacking(old, quest, components) and lacking(new, quest, components)]
-    if gone:
-        yield say("reason.spends", quests=_titles(gone))
+def _cost_reasons(
+    quests: Sequence[str], old: Sequence[str], new: Sequence[str], components: Components
+) -> Iterator[str]:
+    """Quests that the player can no longer pay for, because the move has spent their cards."""
+    lost_quests = [quest for quest in quests if not lacking(old, quest, components) and lacking(new, quest, components)]
+    if lost_quests:
+        yield say("reason.spends", quests=_titles(lost_quests))

@@ -1,10 +1,10 @@
-// The page of the King's quests: choosing by clicks on action cards, places, quests and cards in hand. What each
-// function is for is said in the play page's plain.js; an option's `place` is a target as in targets.js, and `targets`
-// are all that an action card can be used on.
+// The page of the King's quests: choosing by clicks on action cards, places, quests and cards in hand. The play page's
+// plain.js describes the exported functions. An option's `place` is a target as in targets.js; its `targets` are all
+// targets that an action card can be used on.
 //
-// A choice is {action, move} or, of a place that several horses can reach, {among, move} with the moves that lead
-// there; each part is missing until it is chosen. A bid is {bid, move, open}: the cards that are chosen so far, and the
-// move that they make.
+// A choice is {action, move}. If a place was clicked that several horses can reach, it is {among, move} instead:
+// `among` lists the moves that lead there. Each part is missing until it is chosen. A bid is {bid, move, open}: the
+// cards that are chosen so far, and the move that bids them.
 
 import { drawing, make, upper } from "../parts.js";
 import { sayOfGame as say } from "../texts.js";
@@ -16,14 +16,14 @@ const distinct = (values) => [...new Set(values)];
 const times = (number) => (number > 1 ? `×${number}` : "");
 const number = (cards, card) => cards.filter((each) => each === card).length;
 
-/** All virtue cards that a seat knows in a hand, in the order of the box. */
+/** All virtue cards in a player's hand that this seat knows, in the order of the box. */
 function virtuesOf(player, { setup, state }) {
   const { start_cards: start, taken } = state.position;
   const known = [...taken[player], ...(Array.isArray(start[player]) ? start[player] : [])];
   return Object.keys(setup.virtues).flatMap((card) => known.filter((each) => each === card));
 }
 
-// --- choosing: an action card or what it is used on, then play it ---
+// --- choosing: an action card or its target, then play it ---
 
 /** The legal moves that a choice still allows. */
 const candidates = (moves, { action, among }) =>
@@ -32,13 +32,13 @@ const candidates = (moves, { action, among }) =>
 /** The choice, completed if it leaves nothing else to choose. */
 export function settled(moves, choice) {
   if (choice.move) return choice;
-  const left = candidates(moves, choice);
-  return left.length === 1 ? { ...choice, move: left[0].move } : choice;
+  const allowed = candidates(moves, choice);
+  return allowed.length === 1 ? { ...choice, move: allowed[0].move } : choice;
 }
 
 export function takenBack(moves, { action, among, move, bid }) {
-  const rest = bid ? {} : move && action ? { action } : move && among ? { among } : {};
-  return settled(moves, rest).move && Object.keys(rest).length ? {} : rest;
+  const shorter = bid ? {} : move && action ? { action } : move && among ? { among } : {};
+  return settled(moves, shorter).move && Object.keys(shorter).length ? {} : shorter;
 }
 
 export function leadingTo({ move, bid, alone, action, kind }) {
@@ -74,7 +74,7 @@ function taking({ setup, state, moves }) {
   return { step: "take", prompt: say("choose.take"), detail, options };
 }
 
-/** How an action card looks as an option. */
+/** Label and picture of an action card as an option. */
 function looks(setup, action, copies) {
   const { title, face } = setup.actions[action];
   return { label: actionMeaning(action, setup), short: upper(title), face, push: times(copies), data: { action } };
@@ -92,7 +92,7 @@ function acting({ setup, moves }, position) {
   return { step: "act", prompt: say("choose.act"), detail: say("choose.act.detail"), options: [...options, done] };
 }
 
-/** Why an action card can't be used as things are. */
+/** Text: why an action card can't be used now. */
 function useless(action, you, { places, quests }) {
   const [name] = action.split("-"), home = places[you] === "camelot";
   const here = quests[you].some((quest) => quest.startsWith(`${places[you]}-`));
@@ -107,16 +107,16 @@ function useless(action, you, { places, quests }) {
 }
 
 function aiming({ setup, state, moves, choice }) {
-  const left = candidates(moves, choice);
-  const options = left.map((move) => ({
+  const allowed = candidates(moves, choice);
+  const options = allowed.map((move) => ({
     ...aim(move, setup, state.position),
     place: targetOf(move),
     choice: { ...choice, move: move.move },
   }));
-  return { step: "aim", prompt: say(`aim.${left[0].kind}`), detail: setup.actions[choice.action].text, options };
+  return { step: "aim", prompt: say(`aim.${allowed[0].kind}`), detail: setup.actions[choice.action].text, options };
 }
 
-/** What an action card is used on, as an option. */
+/** Label and picture of a move's target (a quest, a card or a place) as an option. */
 function aim({ label, card, quest, place, goal }, setup, { piles, places }) {
   if (quest) {
     const { title, face } = setup.quests[quest];
@@ -131,11 +131,11 @@ function aim({ label, card, quest, place, goal }, setup, { piles, places }) {
   return { label: upper(goal), push: here.join(", "), data: { aim: "place" } };
 }
 
-/** A place that several horses can reach. */
+/** The step in which a horse is chosen, for a place that several horses can reach. */
 function riding({ setup, moves, choice }) {
-  const left = candidates(moves, choice);
-  const options = left.map(({ move, action }) => ({ ...looks(setup, action, 1), choice: { ...choice, move } }));
-  return { step: "horse", prompt: say("choose.horse", { to: left[0].to }), detail: "", options };
+  const allowed = candidates(moves, choice);
+  const options = allowed.map(({ move, action }) => ({ ...looks(setup, action, 1), choice: { ...choice, move } }));
+  return { step: "horse", prompt: say("choose.horse", { to: allowed[0].to }), detail: "", options };
 }
 
 function bidding({ setup, state, moves }) {
@@ -144,56 +144,57 @@ function bidding({ setup, state, moves }) {
     return { step: "bid", prompt: say("choose.alone"), detail: say("choose.alone.detail"), options: [] };
   }
   const rival = players.find((_, i) => i !== you && actions[i].includes("tournament") && places[i] === "camelot");
-  const told = { name: rival.name, points: say("points", { n: setup.prize }) };
-  const detail = say(due.length > 1 ? "choose.bid.detail" : "choose.bid.made", told);
-  return { step: "bid", prompt: say("choose.bid", told), detail, options: [] };
+  const values = { name: rival.name, points: say("points", { n: setup.prize }) };
+  const detail = say(due.length > 1 ? "choose.bid.detail" : "choose.bid.made", values);
+  return { step: "bid", prompt: say("choose.bid", values), detail, options: [] };
 }
 
 export function clicked(place, now) {
   const { setup, moves, choice } = now;
-  const left = aimedAt(place, candidates(moves, { action: choice.action }), setup.quests);
-  if (left.length === 1) return { choice: { ...(choice.action && { action: choice.action }), move: left[0].move } };
-  if (left.length) return { choice: { among: left.map(({ move }) => move) } };
+  const allowed = aimedAt(place, candidates(moves, { action: choice.action }), setup.quests);
+  const action = choice.action && { action: choice.action };
+  if (allowed.length === 1) return { choice: { ...action, move: allowed[0].move } };
+  if (allowed.length) return { choice: { among: allowed.map(({ move }) => move) } };
   const { step } = next(now);
   return { refusal: say(`refuse.${["take", "bid", "act", "aim"].includes(step) ? step : "other"}`) };
 }
 
 // --- showing ---
 
-/** The round, the goal, and the quests that are still to come. */
+/** Texts: round, goal, and number of quests still to come. */
 export function status({ setup, state }) {
   if (state.over) return [];
   const { round, quest_pile: pile } = state.position, count = Array.isArray(pile) ? pile.length : pile;
   return [say("status.round", { round, rounds: setup.rounds, goal: setup.goal }), say("status.quests", { n: count })];
 }
 
-/** Knights, places and quests, then cards, tents and what is to come. */
+/** Parts of the picture that have a meaning: knights, places and quests, then cards, piles and tents. */
 export function things(svg) {
   const sorts = ["[data-knight]", "[data-place]", "[data-quest]", "[data-display]", "[data-pile]", "[data-tent]"];
   return sorts.flatMap((sort) => [...svg.querySelectorAll(`${sort}[data-meaning]`)]);
 }
 
-/** What something in the picture is good for. */
+/** Text about a part of the picture, followed by what it is good for. */
 export function meaning(target, text, setup) {
   const { display, pile, place, quest, tent, knight } = target.closest("[data-meaning]")?.dataset ?? {};
   const sorts = { place: place === "camelot" ? place : place && "place", quest: quest && "quest", tent: tent && "tent" };
   const sort = setup.virtues[pile]?.virtue ?? (knight ? "knight" : sorts.place ?? sorts.quest ?? sorts.tent);
-  const more = display ? setup.actions[display].text : sort && say(`meaning.${sort}`);
-  return more ? `${upper(text)}. ${more}` : upper(text);
+  const useText = display ? setup.actions[display].text : sort && say(`meaning.${sort}`);
+  return useText ? `${upper(text)}. ${useText}` : upper(text);
 }
 
-/** What a player holds: action cards, virtue cards, quests; their tent, and what is known of their bid. */
+/** A player's panel: action cards, virtue cards and quests; their tent, and what is known about their bid. */
 export function panel(player, now) {
   const { setup, state } = now;
   const { actions, start_cards: start, excluded, quests } = state.position;
-  const known = virtuesOf(player, now), hidden = Array.isArray(start[player]) ? 0 : start[player];
-  const none = hidden || start[player].length ? excluded[player] : [];
+  const knownCards = virtuesOf(player, now), hidden = Array.isArray(start[player]) ? 0 : start[player];
+  const excludedCards = hidden || start[player].length ? excluded[player] : [];
   const title = (kind) => (name) => setup[kind][name].title;
   const row = (name, label, ...children) =>
     make("span", { class: name, role: "img", "aria-label": label }, ...children);
-  const told = [...known.map(title("virtues")), ...(hidden ? [say("panel.unknown", { n: hidden })] : [])];
-  const lacks = none.map((card) => say("panel.lacks", { card: title("virtues")(card) }));
-  const shown = (svg, name, told) => Object.assign(drawing(svg, name), { title: upper(told) });
+  const cardTitles = [...knownCards.map(title("virtues")), ...(hidden ? [say("panel.unknown", { n: hidden })] : [])];
+  const excludedTexts = excludedCards.map((card) => say("panel.lacks", { card: title("virtues")(card) }));
+  const shown = (svg, name, text) => Object.assign(drawing(svg, name), { title: upper(text) });
   return [
     make("small", { class: "tent" }, notes(player, now)),
     make(
@@ -201,10 +202,10 @@ export function panel(player, now) {
       { class: "holds" },
       row("held actions", say("panel.actions", { cards: actions[player].map(title("actions")).join(", ") || say("none") }),
         ...actions[player].map((name) => shown(setup.actions[name].face, "face", actionMeaning(name, setup)))),
-      row("held virtues", say("panel.virtues", { cards: [...told, ...lacks].join(", ") || say("none") }),
-        ...known.map((name) => shown(setup.virtues[name].face, "face", virtueMeaning(name, setup))),
+      row("held virtues", say("panel.virtues", { cards: [...cardTitles, ...excludedTexts].join(", ") || say("none") }),
+        ...knownCards.map((name) => shown(setup.virtues[name].face, "face", virtueMeaning(name, setup))),
         ...Array.from({ length: hidden }, () => shown(setup.back, "face", say("panel.unknown", { n: 1 }))),
-        ...none.map((name, i) => shown(setup.virtues[name].none, "none", lacks[i]))),
+        ...excludedCards.map((name, i) => shown(setup.virtues[name].none, "none", excludedTexts[i]))),
       row("held quests", say("panel.quests", { quests: quests[player].map((name) => setup.quests[name].text).join(", ") || say("none") }),
         ...quests[player].map((name) => shown(setup.quests[name].face, "tag", setup.quests[name].text))),
     ),
@@ -233,7 +234,7 @@ export function hand(now, act) {
   const reason = say(bids.length ? "hand.bid" : "hand.use");
   const chosen = choice.bid ?? moves.find(({ move }) => move === choice.move)?.bid ?? [];
   const buttons = cards.map((card, i) => {
-    const nth = number(cards.slice(0, i), card); // of cards that are alike, the first ones are the chosen ones
+    const nth = number(cards.slice(0, i), card); // of equal cards, the first ones are shown as chosen
     const pressed = nth < number(chosen, card);
     return cardButton(setup, card, usable.has(card), pressed, () => {
       if (!usable.has(card)) return act.say(reason);
@@ -269,13 +270,13 @@ function toggled(chosen, card, pressed) {
   return chosen.filter((_, i) => i !== at);
 }
 
-/** The choice of these cards as a bid; others may still be added. */
+/** The choice of these cards as a bid, to which more cards may still be added. */
 function bidOf(cards, bids) {
   const same = (one, other) => [...one].sort().join() === [...other].sort().join();
   return { bid: cards, move: bids.find(({ bid }) => same(bid, cards)).move, open: true };
 }
 
-/** Taking cards and ends of turns go by quickly, a tournament that has been decided stays. */
+/** Taken cards and ends of turns are shown for a short time, the result of a tournament for a long time. */
 export function pace({ kind, bids }) {
   if (Object.keys(bids).length > 1) return 1.6;
   return kind === "take" || kind === "done" ? 0.55 : 1;

@@ -46,7 +46,7 @@ PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
 
 
 def _draw(scene: Scene) -> list[str]:
-    """See `artus_env.pictures.PictureParts.draw`."""
+    """SVG elements of the picture, see `artus_env.pictures.PictureParts.draw`."""
     position, components, last = scene[:3]
     lines = [
         f'<circle class="road none" cx="{CENTRE:g}" cy="{CENTRE:g}" r="{RING}"/>',
@@ -62,7 +62,7 @@ def _draw(scene: Scene) -> list[str]:
     return lines
 
 
-# --- in words ------------------------------------------------------------------------------------------------------
+# --- description ---------------------------------------------------------------------------------------------------
 
 
 def describe(position: dict[str, Any], components: Components, last: Deed | None) -> tuple[str, str]:
@@ -74,10 +74,10 @@ def describe(position: dict[str, Any], components: Components, last: Deed | None
     else:
         status = f"{letters[position['turn']]} {say('due.' + position['phase'])}"
     knights = [f"{letters[player]} {_place(position['places'][player])}" for player in range(n)]
-    shown = ", ".join(f"{letters[player]} {points[player]}" for player in range(n))
+    points_text = ", ".join(f"{letters[player]} {points[player]}" for player in range(n))
     parts = [
         say("picture.round", round=position["round"], rounds=components.rounds),
-        say("picture.points", goal=goal_of(position, components), points=shown),
+        say("picture.points", goal=goal_of(position, components), points=points_text),
         say("picture.tents", tents=", ".join(letters[player] for player in position["tents"])),
         say("picture.ring", places=", ".join(map(_place, position["ring"]))),
         say("picture.knights", knights=", ".join(knights)),
@@ -85,13 +85,13 @@ def describe(position: dict[str, Any], components: Components, last: Deed | None
     ]
     for player in range(n):
         hidden = position["start_cards"][player]
-        known = in_order([*position["taken"][player], *([] if isinstance(hidden, int) else hidden)])
-        unknown = [say("picture.unknown", n=hidden)] if isinstance(hidden, int) and hidden else []
+        known_cards = in_order([*position["taken"][player], *([] if isinstance(hidden, int) else hidden)])
+        unknown_text = [say("picture.unknown", n=hidden)] if isinstance(hidden, int) and hidden else []
         parts.append(
             say(
                 "picture.holds",
                 player=letters[player],
-                cards=", ".join([*map(card_id, known), *unknown]) or say("picture.novirtues"),
+                cards=", ".join([*map(card_id, known_cards), *unknown_text]) or say("picture.novirtues"),
                 actions=_listed(position["actions"][player], action_id),
                 quests=_quests(position["quests"][player], components),
             )
@@ -128,7 +128,7 @@ def _listed(names: Sequence[str], name: Callable[[str], str]) -> str:
 
 
 def _have_bid(position: dict[str, Any]) -> list[int]:
-    """Players in the tournament who have made their bid, open or hidden."""
+    """Players in the tournament who have made their bid."""
     if position["phase"] != "bid":
         return []
     return [player for player in jousters(position) if player not in position["bidding"]]
@@ -157,7 +157,7 @@ def _trail(position: dict[str, Any], last: Deed | None) -> Iterator[str]:
 
 
 def _places(position: dict[str, Any], components: Components, last: Deed | None) -> Iterator[str]:
-    """Places with their knights, and with the quests that lead there while these are open or in a hand."""
+    """Places with their knights, and with their quests that lie open or are in a player's hand."""
     holders: dict[str, int | None] = dict.fromkeys(position["open_quests"])
     for player, quests in enumerate(position["quests"]):
         holders |= dict.fromkeys(quests, player)
@@ -167,12 +167,12 @@ def _places(position: dict[str, Any], components: Components, last: Deed | None)
         for quest in sorted(quest for quest in holders if place_of(quest) == place):
             number = int(quest.partition("-")[2])
             yield _quest(quest, holders[quest], components, x, y - 20 + 28 * (number - 1), last)
-        knights = [player for player, at in enumerate(position["places"]) if at == place]
-        for at, player in enumerate(knights):
+        knights = [player for player, player_place in enumerate(position["places"]) if player_place == place]
+        for index, player in enumerate(knights):
             yield (
                 f'<g data-knight="{player}" data-at="{place}"><title>'
                 f"{say('picture.knight', player=letter_of(player), place=_place(place))}</title>"
-                f"{badge(player, x + 33 * (at - (len(knights) - 1) / 2), y + 43, 0.72)}</g>"
+                f"{badge(player, x + 33 * (index - (len(knights) - 1) / 2), y + 43, 0.72)}</g>"
             )
 
 
@@ -195,12 +195,12 @@ def _tile(place: str, x: float, y: float, last: Deed | None) -> Iterator[str]:
 
 def _quest(quest: str, holder: int | None, components: Components, x: float, y: float, last: Deed | None) -> str:
     """A quest at its place: with its holder's badge, or with a scroll if it lies open."""
-    where = {} if holder is None else {"player": letter_of(holder)}
-    values = {"quest": quest_id(quest), **quest_needs(quest, components), **where}
-    title = say("picture.quest.held" if where else "picture.quest.open", **values)
+    holder_value = {} if holder is None else {"player": letter_of(holder)}
+    values = {"quest": quest_id(quest), **quest_needs(quest, components), **holder_value}
+    title = say("picture.quest.held" if holder_value else "picture.quest.open", **values)
     sign = f'<path class="print" d="{shapes.SCROLL}"/>' if holder is None else badge(holder, 0, 0, 1)
     mark = ""
-    if last and quest in (last.move.quest, *last.news):
+    if last and quest in (last.move.quest, *last.new_quests):
         left, width = -TAG_WIDTH / 2 - 2, TAG_WIDTH + 4
         mark = f'<rect class="trail none" x="{left:g}" y="-14.5" width="{width}" height="29" rx="8"/>'
     return (
@@ -216,7 +216,7 @@ def _quest(quest: str, holder: int | None, components: Components, x: float, y: 
 def _status(
     position: dict[str, Any], components: Components, last: Deed | None, note: str, wide: bool
 ) -> Iterator[str]:
-    """Round and goal, player to move; in the wide layout the last move and a note, else only its result."""
+    """Round, goal, player to move and result of the last move; in the wide layout also the move itself and a note."""
     over = position["phase"] == "over"
     actors = winners(position) if over else [position["turn"]]
     goal = goal_of(position, components)
@@ -244,34 +244,36 @@ def _status(
 def _supply(position: dict[str, Any], components: Components, last: Deed | None) -> Iterator[str]:
     """Action cards on display, piles of virtue cards, and the pile of quests."""
     display = Counter(position["display"])
-    wanted = components.display[position["num_players"] - MIN_PLAYERS]
-    kinds = [action for action, count in zip(ACTIONS, wanted, strict=True) if count]
+    display_counts = components.display[position["num_players"] - MIN_PLAYERS]
+    kinds = [action for action, count in zip(ACTIONS, display_counts, strict=True) if count]
     scale = 0.92
     for nth, action in enumerate(kinds):
         row, column = divmod(nth, 6)
         x = CENTRE + SUPPLY_STEP * (column - (min(6, len(kinds) - 6 * row) - 1) / 2) - CARD_WIDTH * scale / 2
-        used = last is not None and action == last.move.action
-        about = f'data-display="{action}" data-count="{display[action]}"'
+        is_used = last is not None and action == last.move.action
+        attributes = f'data-display="{action}" data-count="{display[action]}"'
         title = say("picture.action", action=action_id(action), n=display[action])
-        yield _pile(shapes.action_front(action), about, title, x, 248 + 66 * row, scale, display[action], used)
+        yield _pile(shapes.action_front(action), attributes, title, x, 248 + 66 * row, scale, display[action], is_used)
     piles = Counter(f"{virtue}-{value}" for virtue, values in position["piles"].items() for value in values)
-    moved = [] if last is None else [*last.paid, last.move.card]
+    moved_cards = [] if last is None else [*last.paid, last.move.card]
     for nth, card in enumerate(CARDS):
         x = CENTRE - 177 + 41 * nth + 4 * (nth // 2)
-        about = f'data-pile="{card}" data-count="{piles[card]}"'
+        attributes = f'data-pile="{card}" data-count="{piles[card]}"'
         title = say("picture.virtue", card=card_id(card), n=piles[card])
-        yield _pile(shapes.virtue_front(card), about, title, x, 388, 0.8, piles[card], card in moved)
+        yield _pile(shapes.virtue_front(card), attributes, title, x, 388, 0.8, piles[card], card in moved_cards)
 
 
-def _pile(inside: str, about: str, title: str, x: float, y: float, scale: float, count: int, marked: bool) -> str:
-    """Equal cards with their number; an empty place if there are none."""
+def _pile(
+    inside: str, attributes: str, title: str, x: float, y: float, scale: float, count: int, is_marked: bool
+) -> str:
+    """A pile of equal cards with their number; a dashed outline if there are none."""
     if not count:
         inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
     elif count > 1:
         edge = f'<rect class="face cut" x="3" y="-2.5" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         inside = f'{edge}{inside}<circle class="plate" cx="39" cy="3" r="9"/>{label(39, 3, 13, "pale", str(count))}'
     mark = f'<rect class="trail none" x="-2.5" y="-2.5" width="{CARD_WIDTH + 5}" height="{CARD_HEIGHT + 5}" rx="7"/>'
-    return card_at(inside + (mark if marked else ""), title, x, y, scale, about)
+    return card_at(inside + (mark if is_marked else ""), title, x, y, scale, attributes)
 
 
 def _tents(position: dict[str, Any]) -> Iterator[str]:
@@ -282,10 +284,10 @@ def _tents(position: dict[str, Any]) -> Iterator[str]:
     left = CENTRE - (n * step + 44) / 2 + step / 2
     for nth, player in enumerate(position["tents"]):
         x = left + step * nth
-        now = player == position["turn"] and position["phase"] != "over"
+        to_move = player == position["turn"] and position["phase"] != "over"
         yield (
             f'<g data-tent="{player}"><title>{say("picture.tent", number=nth + 1, player=letter_of(player))}</title>'
-            f"{placed(x, 475, 1.2, _canvas(now))}{label(x, 475 - 3, 11, 'print', str(nth + 1))}"
+            f"{placed(x, 475, 1.2, _canvas(to_move))}{label(x, 475 - 3, 11, 'print', str(nth + 1))}"
             f"{badge(player, x, 499, 0.56)}</g>"
         )
     x = left + step * n + 6
@@ -299,8 +301,8 @@ def _tents(position: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _canvas(now: bool) -> str:
-    return f'<path class="canvas {"turn" if now else "cut"} round" d="{shapes.TENT}"/>'
+def _canvas(to_move: bool) -> str:
+    return f'<path class="canvas {"turn" if to_move else "cut"} round" d="{shapes.TENT}"/>'
 
 
 # --- the players ---------------------------------------------------------------------------------------------------
@@ -338,7 +340,7 @@ def _panel(
 
 
 def _notes(position: dict[str, Any], player: int, marked: bool, last: Deed | None) -> list[str]:
-    """Current task of the player, and known facts about their bid."""
+    """What the player has to do now, and what is known about their bid."""
     notes = []
     if position["phase"] == "over":
         notes += [say("picture.won")] if marked else []
@@ -357,7 +359,7 @@ def _notes(position: dict[str, Any], player: int, marked: bool, last: Deed | Non
 def _cards(
     position: dict[str, Any], components: Components, player: int, top: float, room: float, last: Deed | None
 ) -> Iterator[str]:
-    """Action cards, virtue cards, quests: in three rows, two or one and a half, by the number of players."""
+    """Action cards, virtue cards and quests: in three rows with two players, else the first two share a row."""
     n, left, width = position["num_players"], PANEL_LEFT + PADDING, PANEL_WIDTH - 2 * PADDING
     choices = components.choices[n - MIN_PLAYERS]
     below = 38 if n < 4 else 34  # for quests
@@ -369,24 +371,25 @@ def _cards(
         x = left + step * nth
         if nth < len(actions):
             action = actions[nth]
-            about = f'data-player="{player}" data-action="{action}"'
-            yield card_at(shapes.action_front(action), action_id(action), x, top, scale, about)
+            attributes = f'data-player="{player}" data-action="{action}"'
+            yield card_at(shapes.action_front(action), action_id(action), x, top, scale, attributes)
         else:
             slot = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
             yield placed_at(slot, x, top, scale)
     start = left if rows == 2 else left + step * choices + 14
     y = top + (CARD_HEIGHT + 8) * scale if rows == 2 else top
     yield from _virtues(position, player, start, y, scale, left + width, last)
-    quests, at = position["quests"][player], top + room - below / 2 - 1
-    named = TAG_WIDTH + 62  # with the name of its place in front
-    shrunk = min(1.1, width / (max(1, len(quests)) * named))
+    quests, tag_y = position["quests"][player], top + room - below / 2 - 1
+    tag_width = TAG_WIDTH + 62  # with the name of its place in front
+    tag_scale = min(1.1, width / (max(1, len(quests)) * tag_width))
     for nth, quest in enumerate(quests):
-        x = left + named * shrunk * (nth + 0.5)
+        x = left + tag_width * tag_scale * (nth + 0.5)
         tag = placed(30, 0, 1, shapes.place_tag(quest, components))
         title = say("picture.quest.tag", quest=quest_id(quest), **quest_needs(quest, components))
         inside = label(-43, 0, 15, "mute end", _place(place_of(quest))) + tag
         yield (
-            f'<g data-player="{player}" data-tag="{quest}"><title>{title}</title>{placed(x, at, shrunk, inside)}</g>'
+            f'<g data-player="{player}" data-tag="{quest}"><title>{title}</title>'
+            f"{placed(x, tag_y, tag_scale, inside)}</g>"
         )
 
 
@@ -400,32 +403,32 @@ def _virtues(
 ) -> Iterator[str]:
     """The hand: known cards, with marks on cards that are bid, then backs."""
     hidden = position["start_cards"][player]
-    known = in_order([*position["taken"][player], *([] if isinstance(hidden, int) else hidden)])
-    held: list[str | None] = [*known, *[None] * (hidden if isinstance(hidden, int) else 0)]
+    known_cards = in_order([*position["taken"][player], *([] if isinstance(hidden, int) else hidden)])
+    cards: list[str | None] = [*known_cards, *[None] * (hidden if isinstance(hidden, int) else 0)]
     bids = Counter(position["bids"][player] or ())
-    fresh = last.move.card if last and last.player == player and last.move.kind == "exercise" else None
+    new_card = last.move.card if last and last.player == player and last.move.kind == "exercise" else None
     room = right - left - CARD_WIDTH * scale
-    step = min((CARD_WIDTH + 4) * scale, room / max(1, len(held) - 1))
-    for nth, card in enumerate(held):
+    step = min((CARD_WIDTH + 4) * scale, room / max(1, len(cards) - 1))
+    for nth, card in enumerate(cards):
         x, mark = left + step * nth, ""
         if card is None:
             yield card_at(
                 shapes.virtue_back(), say("picture.hidden"), x, y, scale, f'data-player="{player}" data-back=""'
             )
             continue
-        about = f'data-player="{player}" data-card="{card}"'
+        attributes = f'data-player="{player}" data-card="{card}"'
         if bids[card]:
             bids[card] -= 1
-            about += ' data-bid=""'
+            attributes += ' data-bid=""'
             mark = (
                 f'<rect class="bidden none" x="-1" y="-1" width="{CARD_WIDTH + 2}" height="{CARD_HEIGHT + 2}" rx="6"/>'
             )
-        elif card == fresh:
-            fresh = None
+        elif card == new_card:
+            new_card = None
             mark = (
                 f'<rect class="trail none" x="-1" y="-1" width="{CARD_WIDTH + 2}" height="{CARD_HEIGHT + 2}" rx="6"/>'
             )
-        yield card_at(shapes.virtue_front(card) + mark, card_id(card), x, y, scale, about)
+        yield card_at(shapes.virtue_front(card) + mark, card_id(card), x, y, scale, attributes)
 
 
 def _last_move(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> Deed:

@@ -18,29 +18,29 @@ def card_title(card: str) -> str:
 
 
 def card_id(card: str) -> str:
-    """Name of a virtue card in a list: `sword-2`."""
+    """Short name of a virtue card, for lists: `sword-2`."""
     return say("id.virtue", virtue=say(f"virtue.{virtue_of(card)}"), value=value_of(card))
 
 
 def action_title(action: str) -> str:
     """Title of an action card: `horse 3`, `sword exercise`."""
-    name, _, what = action.partition("-")
-    return say(f"action.{name}.{what}") if name == "exercise" else say(f"action.{name}", reach=what)
+    name, _, detail = action.partition("-")
+    return say(f"action.{name}.{detail}") if name == "exercise" else say(f"action.{name}", reach=detail)
 
 
 def action_id(action: str) -> str:
-    """Name of an action card in a list: `horse-3`, `exercise-sword`."""
-    name, _, what = action.partition("-")
+    """Short name of an action card, for lists: `horse-3`, `exercise-sword`."""
+    name, _, detail = action.partition("-")
     if name == "quest":
         return say("id.quest.action")
-    return say(f"id.{name}.{what}") if name == "exercise" else say(f"id.{name}", reach=what)
+    return say(f"id.{name}.{detail}") if name == "exercise" else say(f"id.{name}", reach=detail)
 
 
 def action_text(action: str, components: Components = STANDARD) -> str:
     """Use of an action card."""
-    name, _, what = action.partition("-")
-    key = f"text.{name}.{what}" if name == "exercise" else f"text.{name}"
-    return say(key, points=points_words(components.court), reach=what)
+    name, _, detail = action.partition("-")
+    key = f"text.{name}.{detail}" if name == "exercise" else f"text.{name}"
+    return say(key, points=points_words(components.court), reach=detail)
 
 
 def points_words(points: int) -> str:
@@ -54,7 +54,7 @@ def quest_title(quest: str) -> str:
 
 
 def quest_id(quest: str) -> str:
-    """Name of a quest in a list: `lake-1`."""
+    """Short name of a quest, for lists: `lake-1`."""
     return say("id.quest", place=say(f"place.{place_of(quest)}"), number=quest.partition("-")[2])
 
 
@@ -81,7 +81,7 @@ def cards_words(cards: Sequence[str]) -> str:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Parts as a list; `nothing` if there are none."""
+    """Texts joined into a list in words; `nothing` if there are none."""
     return say.listed(list(parts)) or say("nothing")
 
 
@@ -93,31 +93,31 @@ def choice(
     components: Components = STANDARD,
 ) -> str:
     """Text of a legal move for the player to move, without a full stop. `after`: None if it isn't known."""
-    what, player = parsed(move), before["turn"]
-    if what.kind == "take":
-        return say("choice.take", action=action_title(what.action))
-    if what.kind == "exercise":
-        return say("choice.exercise", card=card_title(what.card))
-    if what.kind == "artus":
-        return say("choice.artus", quest=quest_words(what.quest, components))
-    if what.kind == "court":
-        return say("choice.court", card=card_title(what.card), points=points_words(components.court))
-    if what.kind == "quest":
+    parts, player = parsed(move), before["turn"]
+    if parts.kind == "take":
+        return say("choice.take", action=action_title(parts.action))
+    if parts.kind == "exercise":
+        return say("choice.exercise", card=card_title(parts.card))
+    if parts.kind == "artus":
+        return say("choice.artus", quest=quest_words(parts.quest, components))
+    if parts.kind == "court":
+        return say("choice.court", card=card_title(parts.card), points=points_words(components.court))
+    if parts.kind == "quest":
         if after is None:
-            return say("choice.quest", quest=quest_words(what.quest, components))
+            return say("choice.quest", quest=quest_words(parts.quest, components))
         last = deed(before, move, after)
         paid, points = cards_words(last.paid), points_words(last.points)
-        return say("choice.quest.paid", quest=quest_title(what.quest), cards=paid, points=points)
-    if what.kind == "horse":
-        return say("choice.horse", to=say(f"to.{what.place}"), action=action_title(what.action))
-    if what.bid is not None:
+        return say("choice.quest.paid", quest=quest_title(parts.quest), cards=paid, points=points)
+    if parts.kind == "horse":
+        return say("choice.horse", to=say(f"to.{parts.place}"), action=action_title(parts.action))
+    if parts.bid is not None:
         alone = jousters(before) == [player]
-        if not what.bid:
+        if not parts.bid:
             return say("choice.bid.empty" if alone else "choice.bid.nothing")
-        cards = cards_words(what.bid)
+        cards = cards_words(parts.bid)
         if alone:
             return say("choice.bid.alone", cards=cards, points=points_words(components.prize))
-        return say("choice.bid", cards=cards, total=total(what.bid))
+        return say("choice.bid", cards=cards, total=total(parts.bid))
     unused = _unused([card for card in before["actions"][player] if card != "tournament"])
     return say("choice.done.unused", unused=unused) if unused else say("choice.done")
 
@@ -142,46 +142,47 @@ def played(
     Args:
         before, after: The positions as the viewer knows them.
         move: The move.
-        viewer: Reader of the text.
+        viewer: Player who reads the text.
         names: Names of the players.
         components: The box.
     """
     last = deed(before, move, after)
-    return f"{_done(last, before, names, components)}{_then(last, before, after, names)}"
+    return f"{_move_text(last, before, names, components)}{_consequences(last, before, after, names)}"
 
 
-def _done(last: Deed, before: dict[str, Any], names: Sequence[str], components: Components) -> str:
+def _move_text(last: Deed, before: dict[str, Any], names: Sequence[str], components: Components) -> str:
     """Text of the move itself."""
-    what = last.move
+    parts = last.move
     points = points_words(last.points)
-    if what.kind == "take":
-        return say("played.take", action=action_title(what.action))
-    if what.kind == "exercise":
-        return say("played.exercise", card=card_title(what.card))
-    if what.kind == "artus":
-        return say("played.artus", quest=quest_words(what.quest, components))
-    if what.kind == "court":
-        return say("played.court", card=card_title(what.card), points=points)
-    if what.kind == "quest":
-        return say("played.quest", quest=quest_title(what.quest), cards=cards_words(last.paid), points=points)
-    if what.kind == "horse":
-        return say("played.horse", to=say(f"to.{what.place}"), action=action_title(what.action))
-    if what.bid is None:
+    if parts.kind == "take":
+        return say("played.take", action=action_title(parts.action))
+    if parts.kind == "exercise":
+        return say("played.exercise", card=card_title(parts.card))
+    if parts.kind == "artus":
+        return say("played.artus", quest=quest_words(parts.quest, components))
+    if parts.kind == "court":
+        return say("played.court", card=card_title(parts.card), points=points)
+    if parts.kind == "quest":
+        return say("played.quest", quest=quest_title(parts.quest), cards=cards_words(last.paid), points=points)
+    if parts.kind == "horse":
+        return say("played.horse", to=say(f"to.{parts.place}"), action=action_title(parts.action))
+    if parts.bid is None:
         unused = _unused(last.unused)
         return say("played.done.unused", unused=unused) if unused else say("played.done")
-    cards = cards_words(what.bid)
+    cards = cards_words(parts.bid)
     if jousters(before) == [last.player]:
-        return say("played.alone", cards=cards, points=points) if what.bid else say("played.alone.nothing")
-    return say("played.bid", cards=cards, total=total(what.bid)) if what.bid else say("played.bid.nothing")
+        return say("played.alone", cards=cards, points=points) if parts.bid else say("played.alone.nothing")
+    return say("played.bid", cards=cards, total=total(parts.bid)) if parts.bid else say("played.bid.nothing")
 
 
-def _then(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequence[str]) -> str:
-    """Text of its consequences: the result of a tournament, the next one, the next round."""
+def _consequences(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequence[str]) -> str:
+    """Text of what follows the move: the result of a tournament, the next tournament, the next round."""
     words = ""
     if len(last.bids) > 1:
         words += f" {_result(last, names)}"
-    if last.meeting:
-        words += f" {say('then.meet', n=len(last.meeting), names=listed([names[who] for who in last.meeting]))}"
+    if last.next_jousters:
+        jouster_names = listed([names[player] for player in last.next_jousters])
+        words += f" {say('then.meet', n=len(last.next_jousters), names=jouster_names)}"
     if last.ends_round and after["phase"] == "over":
         words += f" {say('then.over')}"
     elif last.ends_round:
@@ -191,11 +192,11 @@ def _then(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequ
 
 def _result(last: Deed, names: Sequence[str]) -> str:
     """Text of the result of a tournament of two."""
-    sums = ", ".join(say("result.sum", name=names[who], total=total(cards)) for who, cards in last.bids.items())
-    best = [player for player, prize in last.prizes.items() if prize]
-    if not best:
+    sums = ", ".join(say("result.sum", name=names[player], total=total(cards)) for player, cards in last.bids.items())
+    winners = [player for player, prize in last.prizes.items() if prize]
+    if not winners:
         return say("result.nobody")
-    points = points_words(last.prizes[best[0]])
-    if len(best) == 1:
-        return say("result.won", name=names[best[0]], sums=sums, points=points)
+    points = points_words(last.prizes[winners[0]])
+    if len(winners) == 1:
+        return say("result.won", name=names[winners[0]], sums=sums, points=points)
     return say("result.drawn", sums=sums, points=points)

@@ -142,17 +142,20 @@ def action_front(action: str) -> str:
 
 @cache
 def _action(action: str, head: str) -> str:
-    name, _, what = action.partition("-")
-    plain = {"artus": CORONET, "tournament": JOUST, "court": COURT, "quest": SCROLL}
+    name, _, detail = action.partition("-")
+    outlines = {"artus": CORONET, "tournament": JOUST, "court": COURT, "quest": SCROLL}
     if name == "exercise":
-        inside = f"{placed(22, 36, 1.1, virtue_sign(what))}{label(36, 54, 15, 'print', '+')}"
+        inside = f"{placed(22, 36, 1.1, virtue_sign(detail))}{label(36, 54, 15, 'print', '+')}"
     elif name == "horse":
-        inside = f"{placed(22, 31, 0.95, _path(HORSE))}{label(22, 53, 15, 'print', what)}"
+        inside = f"{placed(22, 31, 0.95, _path(HORSE))}{label(22, 53, 15, 'print', detail)}"
     elif name == "court":
         inside = f"{placed(22, 31, 0.95, _path(COURT))}{placed(22, 52, 0.55, virtue_sign('book'))}"
     else:
         inside = placed(
-            22, 38, 1.25, f'<path class="{"gold thin-rim round" if name == "artus" else "print"}" d="{plain[name]}"/>'
+            22,
+            38,
+            1.25,
+            f'<path class="{"gold thin-rim round" if name == "artus" else "print"}" d="{outlines[name]}"/>',
         )
     return (
         f'<rect class="face cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
@@ -164,10 +167,11 @@ def _path(outline: str) -> str:
     return f'<path class="print" d="{outline}"/>'
 
 
-def card_at(inside: str, title: str, x: float, y: float, scale: float, about: str, mark: str = "") -> str:
-    """A card with its title; x and y are its upper left corner. `about`: attributes; `mark`: SVG around the card."""
-    where = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
-    return f"<g {about}><title>{xml_text(title)}</title><g {where}>{mark}{inside}</g></g>"
+def card_at(inside: str, title: str, x: float, y: float, scale: float, attributes: str, mark: str = "") -> str:
+    """SVG of a card with its title; x and y are its upper left corner. `attributes` are those of its group; `mark` is
+    SVG that is drawn below the card."""
+    transform = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
+    return f"<g {attributes}><title>{xml_text(title)}</title><g {transform}>{mark}{inside}</g></g>"
 
 
 @cache

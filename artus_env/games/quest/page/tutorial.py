@@ -10,10 +10,11 @@ from artus_env.games.quest.page.deeds import deed
 
 Position = dict[str, Any]
 Holds = Callable[[Position, str, Position], bool]
+"""Function that checks whether a move shows a topic: from the position before it, its text, the position after it."""
 
 
 def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
-    """Number of players in the examples, and by topic a function that checks whether a move shows it."""
+    """Number of players in the examples, and for each topic a function that checks whether a move shows it."""
     return 3, TOPICS
 
 

@@ -13,7 +13,7 @@ Holds = Callable[[Position, str, Position], bool]
 
 
 def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
-    """Number of players in the examples, and by topic a function that checks whether a move shows it."""
+    """Number of players in the examples, and for each topic a function that checks whether a move shows it."""
     return 4, {
         "follow": _follows, "trumps": _trumped, "super": _supers, "swords": _places,
         "run": lambda before, move, after: _jumps(last_move(before, move, after, components)),

@@ -1,4 +1,4 @@
-"""A changed box is other data for the same rules: whoever owns the game can correct it in one place."""
+"""Changed boxes: the same rules play with other data, and boxes whose parts don't fit together are refused."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def with_cards(copies):
 RING_CARDS = tuple(Card(f"ring-{number}", "king", "ring") for number in range(3))
 SCORING_NAMES = [card.name for card in CARDS if card.pile == "scoring"]
 
-BOXES = {  # and the number of actions that they make, counted by hand
+BOXES = {  # boxes, each with its number of actions, counted by hand
     "a step more": (STANDARD.replace(cards={"k4-7": {"high": 8}}), 339 + 5),
     "another card forward or backward": (STANDARD.replace(cards={"k2-5": {"backward": True}}), 339 + 5 * 4),
     "four rings for any prince": (STANDARD.replace(cards={"ring-any": {"copies": 4}}), 339),
@@ -62,8 +62,8 @@ boxes = pytest.mark.parametrize(("box", "num_actions"), BOXES.values(), ids=BOXE
 @boxes
 @pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 4)])
 def test_a_changed_box_just_works(box, num_actions, rules, num_players):
-    """Whole random games, in a batch and one by one, with all that is seen within the layout and the bounds of this
-    box."""
+    """Whole random games in a batch are the same as single games, and all observations have the size and the bounds
+    that this box's layout gives."""
     batch = Batch(2, rules=rules, num_players=num_players, seed=1, autoreset=False, components=box)
     games = [Game(rules, num_players, seed=int(seed), components=box) for seed in batch.seeds]
     low, high = ARTUS.observation_bounds(box)
@@ -108,7 +108,7 @@ TABLE = around("Ks", s1=[4], b1=[5, -3], A=[10, 8, 7, -1, -2], B=[1, -4, -5, -6,
 
 
 def play_in(box, move, table=TABLE, **options):
-    """Prestige that a move brings in a box; its card is in hand."""
+    """Prestige that a move brings in a box, at a position in which its card is in hand."""
     game = Game.from_dict(position(table, rules="advanced", hands={0: [move.split(":")[0]]}, rounds=3, **options), box)
     return game.play(move)
 
@@ -184,7 +184,7 @@ INVALID = {
     "no cards at all": ({"cards": None}, "cards needs Card objects"),
     "an unknown card": ({"cards": {"k9-9": {}, "k0-0": {}}}, "cards: no card is called k0-0, k9-9"),
     "an unknown field": ({"cards": {"k1-4": {"speed": 3}}}, "cards: "),
-    "a name twice": ({"cards": {"k1-4": {"name": "k2-5"}}}, "cards: each name may stand there once"),
+    "a name twice": ({"cards": {"k1-4": {"name": "k2-5"}}}, "cards: each name may occur only once"),
     "a name that a move is made of": ({"cards": {"k1-4": {"name": "k:4"}}}, "cards: 'k:4' can't be a card's name"),
     "the name of drawing": ({"cards": {"k1-4": {"name": "draw"}}}, "cards: 'draw' can't be a card's name"),
     "a name like placing": ({"cards": {"k1-4": {"name": "@12"}}}, "cards: '@12' can't be a card's name"),
@@ -217,7 +217,7 @@ INVALID = {
     "cards out of order": ({"cards": CARDS[::-1]}, "cards: knight cards come first"),
     "a scoring card in two forms": (
         {"cards": (*CARDS, replace(CARDS[-2], name="reds-2"), replace(CARDS[-1], name="choice-2"))},
-        "cards: each kind of scoring may stand there once",
+        "cards: each scoring action may occur only once",
     ),
     "too few knight cards": ({"cards": (*CARDS[:2], *CARDS[8:])}, "cards: at least 3 knight and 3 king cards"),
     "too few king cards": (

@@ -1,4 +1,4 @@
-"""Which figures a move's points come from: what the page shows adds up to what the rules pay."""
+"""Seats that a move's points come from: the values that the page shows add up to the points that the rules give."""
 
 import random
 
@@ -8,7 +8,7 @@ from artus_env import Game
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.notation import parsed
 from artus_env.games.artus.page import sentences
-from artus_env.games.artus.page.counting import counting
+from artus_env.games.artus.page.counting import scored_seats
 
 PENALTIES = {card.name: card.penalty for card in STANDARD.cards}
 
@@ -21,18 +21,18 @@ def test_what_counts_adds_up_to_the_points(num_players):
         while not game.over:
             position = game.to_dict()
             for move in game.moves():
-                after, what = game.clone(), parsed(move)
+                after, parts = game.clone(), parsed(move)
                 points = after.play(move)
-                found = counting(position, what, STANDARD)
-                if what.kind in ("place", "draw"):
-                    assert found == []
-                elif not found:
-                    assert points == PENALTIES[what.card] < 0
+                scored = scored_seats(position, parts, STANDARD)
+                if parts.kind in ("place", "draw"):
+                    assert scored == []
+                elif not scored:
+                    assert points == PENALTIES[parts.card] < 0
                     penalties += 1
                 else:
-                    assert sum(value for _, value in found) == points
-                    assert len({seat for seat, _ in found}) == len(found)
-                    seen.add(what.card if what.kind == "score" else what.kind)
+                    assert sum(value for _, value in scored) == points
+                    assert len({seat for seat, _ in scored}) == len(scored)
+                    seen.add(parts.card if parts.kind == "score" else parts.kind)
             game.play(rng.choice(game.moves()))
     assert seen == {"move", "ring", "best", "all", "reversed", "colors", "carpet", "reds"}
     assert penalties > 100
@@ -48,5 +48,5 @@ def test_the_log_names_the_seats_that_a_scoring_card_counts():
         position["seats"][seat] = {"knight": 0}
     position["seats"][16] = {"knight": 1}
     after = {**position, "scores": [18, 0]}
-    said = sentences.played(position, "carpet", after, 0, ["Ann", "Ben"], STANDARD)
-    assert said == "scores with “Carpet”: +18 (seat 2: 10, seat 1: 8)."
+    text = sentences.played(position, "carpet", after, 0, ["Ann", "Ben"], STANDARD)
+    assert text == "scores with “Carpet”: +18 (seat 2: 10, seat 1: 8)."

@@ -1,4 +1,4 @@
-"""What players that look ahead go by, against positions as plain data; what people are told of moves and cards."""
+"""Evaluation functions, compared with values computed from positions as plain data; texts about moves and cards."""
 
 import json
 import random
@@ -31,28 +31,28 @@ def positions(rules, num_players):
     yield game
 
 
-def seat_worths(position):
-    """Worth of the seats that each player's knights hold, from plain data."""
+def seat_values(position):
+    """Sum of the values of the seats of each player's knights, from plain data."""
     king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
-    worths = [0] * position["num_players"]
+    values = [0] * position["num_players"]
     for seat, figure in enumerate(position["seats"]):
         if figure and "knight" in figure:
-            worths[figure["knight"]] += WHEEL[(king - seat) % 28]
-    return worths
+            values[figure["knight"]] += WHEEL[(king - seat) % 28]
+    return values
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 def test_a_table_is_judged_by_points_and_seats(rules, num_players):
-    doubts = []
+    deviations = []
     for game in positions(rules, num_players):
-        t, g, worths = game.tables[0], game.state, seat_worths(game.to_dict())
+        t, g, values = game.tables[0], game.state, seat_values(game.to_dict())
         for player in range(num_players):
-            total = [score + 0.5 * worth for score, worth in zip(game.scores, worths, strict=True)]
+            total = [score + 0.5 * value for score, value in zip(game.scores, values, strict=True)]
             others = (sum(total) - total[player]) / (num_players - 1)
             assert verbs.evaluate(t, g, player, 0.5) == pytest.approx(total[player] - others)
-        doubts.append(verbs.score_stddev(t, g))
-    assert doubts == sorted(doubts, reverse=True)
-    assert doubts[-1] == 2.0
+        deviations.append(verbs.score_stddev(t, g))
+    assert deviations == sorted(deviations, reverse=True)
+    assert deviations[-1] == 2.0
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -60,20 +60,20 @@ def test_what_an_action_leads_to_is_told_before(rules, num_players):
     out = np.zeros((game_actions(), NUM_ACTION_FEATURES), np.int8)
     for game in positions(rules, num_players):
         t, g, player, position = game.tables[0], game.state, game.player, game.to_dict()
-        drawing, before = position["phase"] == "draw", seat_worths(position)
-        routine = verbs.default_action(t, g, np.uint64(7))
-        assert (routine in game.legal_actions()) if drawing else routine == -1
+        is_draw, before = position["phase"] == "draw", seat_values(position)
+        default = verbs.default_action(t, g, np.uint64(7))
+        assert (default in game.legal_actions()) if is_draw else default == -1
         legal = np.zeros(verbs.mask_words(t), np.uint64)
         verbs.legal(t, g, legal)
         verbs.action_features(t, g, legal, np.zeros(2, game.states.dtype), out)
         for action in game.legal_actions()[:6]:
             after = game.clone()
             points = after.play(action)
-            change = np.subtract(seat_worths(after.to_dict()), before)
-            told = [points, change[player], change.sum() - change[player]]
-            assert out[action, :3].tolist() == ([0, 0, 0] if drawing else told)
-            placed = parsed(game.move(action)).kind == "place"
-            assert verbs.greedy_value(t, g, action) == (change[player] if placed else points)
+            change = np.subtract(seat_values(after.to_dict()), before)
+            expected = [points, change[player], change.sum() - change[player]]
+            assert out[action, :3].tolist() == ([0, 0, 0] if is_draw else expected)
+            is_placing = parsed(game.move(action)).kind == "place"
+            assert verbs.greedy_value(t, g, action) == (change[player] if is_placing else points)
 
 
 def game_actions():
@@ -89,22 +89,22 @@ def test_every_move_can_be_said_and_shown(rules, num_players):
         for move in game.moves()[::5]:
             after = game.clone()
             points = after.play(move)
-            seen = after.to_dict(player) if browser.foreseeable(move) else None
-            choice = browser.choice(before, move, seen, names, STANDARD)
+            foreseen = after.to_dict(player) if browser.foreseeable(move) else None
+            choice = browser.choice(before, move, foreseen, names, STANDARD)
             kinds.add(choice["kind"])
             assert choice["points"] == points
             assert json.loads(json.dumps(choice)) == choice
-            assert sentences.choice(before, move, seen, names, STANDARD)
+            assert sentences.choice(before, move, foreseen, names, STANDARD)
             for viewer in range(num_players):
-                given = game.to_dict(viewer), move, after.to_dict(viewer)
-                assert sentences.played(*given, viewer, names, STANDARD).endswith((".", "”."))
+                arguments = game.to_dict(viewer), move, after.to_dict(viewer)
+                assert sentences.played(*arguments, viewer, names, STANDARD).endswith((".", "”."))
             last = browser.last(before, move, after.to_dict(player), STANDARD)
             assert (last["origin"], last["target"]) == parsed(move)[3:5]
             assert (browser.source(move, STANDARD) is None) == (parsed(move).card is None)
     assert kinds >= {"place", "draw", "knight", "royal", "ring"}
-    looks = browser.setup(rules, num_players, STANDARD)
-    assert len(looks["badges"]) == num_players
-    assert all(card["text"] for card in looks["cards"].values())
+    setup = browser.setup(rules, num_players, STANDARD)
+    assert len(setup["badges"]) == num_players
+    assert all(card["text"] for card in setup["cards"].values())
 
 
 def test_every_table_of_the_docs_can_be_made():

@@ -1,4 +1,4 @@
-"""What is looked up at once means the same as its plain definition."""
+"""Functions that use look-up tables give the same results as their plain definitions."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def test_cards():
 def test_actions_of_a_hand():
     words, plain = np.zeros(MASK_WORDS, np.uint64), np.zeros(MASK_WORDS, np.uint64)
     for hand in sets(int(TABLES["num_cards"])):
-        for four, king_colour in np.ndindex(2, 2):
-            fast.write_actions(TABLES, four, king_colour, hand, words)
-            fast.plain_write_actions(TABLES, four, king_colour, hand, plain)
+        for four_players, king_colour in np.ndindex(2, 2):
+            fast.write_actions(TABLES, four_players, king_colour, hand, words)
+            fast.plain_write_actions(TABLES, four_players, king_colour, hand, plain)
             assert (words == plain).all()

@@ -36,7 +36,7 @@ def test_there_is_a_file_for_every_variant():
 
 @pytest.mark.parametrize(("name", "number"), RECORDS)
 def test_golden_games_replay(name, number):
-    """To the same end, and writing the replayed game gives the same line."""
+    """The replayed game ends in the recorded position, and its record is the same line."""
     line = lines(name)[number]
     game = Game.replay(line)
     assert game.over
@@ -46,15 +46,15 @@ def test_golden_games_replay(name, number):
 
 @pytest.mark.parametrize(("name", "number"), RECORDS)
 def test_golden_games_follow_the_rules(name, number):
-    """Every position on the way is the one that the second reading of the rules reaches."""
+    """Every position of the game is the one that the reference implementation of the rules reaches."""
     record = json.loads(lines(name)[number])
-    theirs, game = record["position"], Game.from_dict(record["position"])
+    expected, game = record["position"], Game.from_dict(record["position"])
     for move in record["moves"]:
-        assert move in reference.moves(theirs)
-        theirs = reference.play(theirs, move)
+        assert move in reference.moves(expected)
+        expected = reference.play(expected, move)
         game.play(move)
-        assert game.to_dict() == theirs
-    assert theirs["scores"] == record["scores"]
+        assert game.to_dict() == expected
+    assert expected["scores"] == record["scores"]
 
 
 def test_the_seed_of_a_golden_game_still_deals_it():

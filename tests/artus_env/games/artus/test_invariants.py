@@ -1,4 +1,4 @@
-"""What must hold in every position: along thousands of random games, and in positions made up from nothing."""
+"""Conditions that hold in every position, checked in thousands of random games and in randomly generated positions."""
 
 import json
 import random
@@ -58,7 +58,7 @@ def check_figures(states, players):
 
 
 def check_cards(states, rules, players):
-    """Hand, piles and played cards are the whole deck, for each back."""
+    """Hand, piles and played cards together are the whole deck, for each back."""
     size = 16 if rules == "beginner" else 22
     hands, played, piles = (states[name][:, :players] for name in ("hands", "played", "pile_sizes"))
     assert (hands[..., None] & ~np.int32((1 << size) - 1) == 0).all()
@@ -72,20 +72,21 @@ def check_cards(states, rules, players):
 
 
 def check_moves(batch, cards):
-    """Somebody can move unless all is over, and each card in his hand allows him something, no other card does."""
+    """There are legal moves unless the game is over. When cards are played, each card in the player's hand has a legal
+    action, and no other card has one."""
     over = batch.states["phase"] == OVER
     assert (batch.mask.any(axis=1) != over).all()
     hand = batch.states["hands"][np.arange(len(batch)), batch.player]
     playing = batch.states["phase"] == PLAY
     for index, words in enumerate(cards):
-        used = np.flatnonzero(words)
-        allowed = (batch.legal_bits[:, used] & words[used]).any(axis=1)
-        held = hand >> COPIES[index] & 1 == 1
-        assert (allowed == (held & playing)).all(), NAMES[index]
+        words_used = np.flatnonzero(words)
+        is_playable = (batch.legal_bits[:, words_used] & words[words_used]).any(axis=1)
+        in_hand = hand >> COPIES[index] & 1 == 1
+        assert (is_playable == (in_hand & playing)).all(), NAMES[index]
 
 
 def decisions(rules, players):
-    """Placements, cards and draws of a game."""
+    """Number of decisions in a game: placed knights, played cards and draws."""
     knights = 4 if players == 4 else 5
     cards, dealt = (16, 4) if rules == "beginner" else (22, 6)
     return players * (knights + cards + (cards - dealt))
@@ -93,7 +94,7 @@ def decisions(rules, players):
 
 @pytest.mark.parametrize(("rules", "players"), VARIANTS)
 def test_random_games(rules, players):
-    """Played in step, all games of a variant are in the same phase at the same time and end with the same move."""
+    """All games of a variant are in the same phase after the same number of moves, and end after the same number."""
     batch = Batch(GAMES, rules=rules, num_players=players, seed=11, threads=1, autoreset=False, reward="prestige")
     cards = card_actions()
     total = np.zeros((GAMES, players))
@@ -123,12 +124,12 @@ def test_random_games(rules, players):
     np.testing.assert_allclose(total, (scores - others) / 100, atol=1e-4)
 
 
-# --- positions from nothing ------------------------------------------------------------------------------------------
+# --- generated positions ---------------------------------------------------------------------------------------------
 
 
 @st.composite
 def positions(draw, phases=("place", "play", "draw", "over"), rules=("beginner", "advanced")):
-    """Any position that adds up, whether or not a game could lead there."""
+    """Any position that `from_dict` accepts, whether or not a game can reach it."""
     rules = draw(st.sampled_from(rules))
     players = draw(st.integers(2, 4))
     phase = draw(st.sampled_from(phases))
@@ -170,8 +171,8 @@ EXAMPLES = settings(max_examples=30 if DISABLED else 150, deadline=None, derando
 
 
 def look_alike(state, first):
-    """The same table in another record: the two royals `first` and `first + 1`, of one colour, have changed their
-    numbers."""
+    """A state record of the same position, in which the numbers of two royals of one colour, `first` and `first + 1`,
+    are exchanged."""
     other = state.copy()
     for name in ("royals", "rings"):
         other[0][name][[first, first + 1]] = state[0][name][[first + 1, first]]
@@ -213,7 +214,8 @@ def test_a_position_comes_back_as_it_was_read(start):
 @EXAMPLES
 @given(positions(), st.data())
 def test_a_position_comes_back_after_moves(start, data):
-    """Two princes of one colour may have passed each other since: the record knows, the table doesn't."""
+    """After moves, two princes of one colour may have passed each other. Their numbers in the state record then differ
+    from those after `from_dict`, but the positions are equal."""
     game = Game.from_dict(start)
     for _ in range(data.draw(st.integers(1, 6))):
         if not game.over:
@@ -227,7 +229,7 @@ def test_a_position_comes_back_after_moves(start, data):
 
 
 def test_a_prince_who_passed_the_other_is_still_at_the_same_position():
-    """Found by the test above: games were compared by their records."""
+    """A fault that the test above found: games were compared by their state records."""
     table = "Kb .  .  A  B  .  .  | s1 .  s2 A  .  .  .  | .  .  B  A  B  A  .  | b1 .  .  B  A  .  B"
     game = Game.from_dict(position(table, ["silver1-7"]))
     game.play("silver1-7:7>11")
@@ -278,7 +280,7 @@ def test_observations_stay_in_their_bounds(start):
 
 @pytest.mark.parametrize(("rules", "players"), VARIANTS)
 def test_the_first_observation_stays_in_its_bounds(rules, players):
-    """Found by the test above: before the first knight stands there is no best one."""
+    """A fault that the test above found: there is no best knight before the first one is placed."""
     game = Game(rules=rules, num_players=players, seed=0)
     for player in range(players):
         assert (game.observation(player) >= LOW).all()
@@ -288,7 +290,7 @@ def test_the_first_observation_stays_in_its_bounds(rules, players):
 @EXAMPLES
 @given(positions(), st.sampled_from([0, 2]))
 def test_positions_that_look_the_same_are_the_same_to_players(start, first):
-    """Which of the two silver (or bronze) figures is which, nobody can see."""
+    """Players can't see which number each of the two silver (or bronze) royals has in the state record."""
     game = Game.from_dict(start)
     record = record_of(game)
     twin = look_alike(record, first)
@@ -297,23 +299,23 @@ def test_positions_that_look_the_same_are_the_same_to_players(start, first):
     assert (batch.mask[0] == batch.mask[1]).all()
     assert (batch.observation[0] == batch.observation[1]).all()
     assert (batch.points()[0] == batch.points()[1]).all()
-    other = Game.from_dict(start)
-    other.states[:] = twin
-    assert other == game
+    twin_game = Game.from_dict(start)
+    twin_game.states[:] = twin
+    assert twin_game == game
     for player in range(game.num_players):
-        assert (game.observation(player) == other.observation(player)).all()
+        assert (game.observation(player) == twin_game.observation(player)).all()
     for action in game.legal_actions():
-        one, two = game.clone(), other.clone()
-        assert one.move(action) == two.move(action)
-        one.play(action)
-        two.play(action)
-        assert one.to_dict() == two.to_dict()
+        after, twin_after = game.clone(), twin_game.clone()
+        assert after.move(action) == twin_after.move(action)
+        after.play(action)
+        twin_after.play(action)
+        assert after.to_dict() == twin_after.to_dict()
 
 
 @EXAMPLES
 @given(positions(phases=("play",), rules=("advanced",)))
 def test_only_the_carpet_tells_where_the_king_sits(start):
-    """With all figures moved on by seven seats the same actions are legal and all but `carpet` bring the same."""
+    """If all figures are moved by seven seats, the same actions are legal, and all but `carpet` bring equal points."""
     game = Game.from_dict(start)
     turned = Game.from_dict({**start, "seats": start["seats"][-7:] + start["seats"][:-7]})
     assert (game.mask() == turned.mask()).all()

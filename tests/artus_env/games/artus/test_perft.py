@@ -1,7 +1,7 @@
-"""The environment against a second reading of the rules, and counts of legal move sequences (perft).
+"""The environment compared with a reference implementation of the rules, and counts of legal move sequences (perft).
 
-`reference` is slow, naive Python that shares nothing with the environment. Along random games both must list the same
-moves and reach the same positions. Perft numbers are then frozen: they change if any rule does.
+`reference` is slow, naive Python that shares no code with the environment. In random games both must list the same
+moves and reach the same positions. The perft numbers are fixed: they change if any rule does.
 """
 
 import random
@@ -21,16 +21,17 @@ GAMES = 3 if DISABLED else 20
 
 
 def compare(game, choices):
-    """Play a game to its end; at every step both must see the same moves and reach the same position."""
-    theirs = game.to_dict()
+    """Play a game to its end; at every step the environment and the reference must list the same moves and reach the
+    same position."""
+    expected = game.to_dict()
     while not game.over:
         moves = game.moves()
-        assert sorted(moves) == sorted(reference.moves(theirs)), theirs
+        assert sorted(moves) == sorted(reference.moves(expected)), expected
         move = choices.choice(moves)
-        theirs = reference.play(theirs, move)
+        expected = reference.play(expected, move)
         game.play(move)
-        assert game.to_dict() == theirs, move
-    assert reference.moves(theirs) == []
+        assert game.to_dict() == expected, move
+    assert reference.moves(expected) == []
 
 
 @pytest.mark.parametrize(("rules", "players"), VARIANTS)
@@ -131,7 +132,7 @@ def test_perft(name, depth, count):
 
 @pytest.mark.parametrize(("name", "depth", "count"), SEQUENCES)
 def test_perft_of_the_reference(name, depth, count):
-    """The frozen numbers are those of both readings of the rules."""
+    """The reference implementation counts the same numbers."""
     assert reference.perft(POSITIONS[name], depth) == count
 
 

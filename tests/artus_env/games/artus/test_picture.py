@@ -1,4 +1,4 @@
-"""The table as SVG."""
+"""Pictures of positions as SVG."""
 
 import itertools
 import json
@@ -22,8 +22,8 @@ variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 MIDDLE = (344, 344)
 
 
-def place(element):
-    """Where a group with `translate`, or one within it, is moved to."""
+def position_of(element):
+    """Position of a group, from the first `translate` in it: (x, y)."""
     for inner in element.iter():
         if moved := re.match(r"translate\(([-\d.]+) ([-\d.]+)\)", inner.get("transform", "")):
             return float(moved[1]), float(moved[2])
@@ -31,7 +31,7 @@ def place(element):
 
 
 def seat_at(x, y):
-    """The seat in whose direction a point lies: seat 0 at the top, clockwise."""
+    """The seat in whose direction a point lies. Seat 0 is at the top, the others follow clockwise."""
     turns = math.atan2(x - MIDDLE[0], MIDDLE[1] - y) / math.tau
     seat = turns * 28
     assert abs(seat - round(seat)) < 0.05, "between two seats"
@@ -63,7 +63,7 @@ def test_figures_sit_where_the_position_says(rules, num_players):
         seats = game.to_dict()["seats"]
         drawn = [None] * 28
         for group in having(parsed(game.svg()), figure=None):
-            seat = seat_at(*place(group))
+            seat = seat_at(*position_of(group))
             assert int(group.get("data-seat")) == seat
             kind = group.get("data-figure")
             if kind == "knight":
@@ -87,7 +87,7 @@ def test_the_wheel_turns_with_the_king(king):
         text = plate.find(f"{SVG}text")
         if kind == "crown":
             assert text is None
-            assert seat_at(*place(plate)) == king
+            assert seat_at(*position_of(plate)) == king
             continue
         seat = seat_at(float(text.get("x")), float(text.get("y")) - 0.36 * float(text.get("font-size")))
         assert value == WHEEL[(king - seat) % 28]
@@ -121,7 +121,7 @@ def test_seats_have_numbers_and_say_what_they_are():
 def test_prestige_is_a_field_of_the_track_and_tiles(score, field, tiles):
     root = parsed(picture(Game(seed=0).to_dict() | {"scores": [score, 5]}))
     (marker,) = having(root, marker="0")
-    x, y = place(marker)
+    x, y = position_of(marker)
     turns = math.atan2(x - MIDDLE[0], MIDDLE[1] - y) / math.tau * 50
     assert min(abs(turns - field), abs(turns + 50 - field)) < 0.05
     panel = having(root, panel="0")[0]
@@ -131,7 +131,7 @@ def test_prestige_is_a_field_of_the_track_and_tiles(score, field, tiles):
 
 def test_markers_that_share_a_field_stand_beside_each_other():
     root = parsed(picture(Game("beginner", 4, seed=0).to_dict() | {"scores": [23, 73, -27, 23]}))
-    places = {place(marker) for marker in having(root, marker=None)}
+    places = {position_of(marker) for marker in having(root, marker=None)}
     assert all(math.dist(one, other) > 15 for one, other in itertools.combinations(places, 2))
     assert len(places) == 4
 
@@ -184,7 +184,7 @@ def test_what_a_player_cannot_know_is_not_in_his_picture(rules, num_players):
     game = random_game(rules, num_players, 2, moves=60)
     for player in range(num_players):
         svg = picture(game.to_dict(player))
-        for seed in range(3):  # other hands and piles that fit what he knows
+        for seed in range(3):  # other hands and piles that fit what the player knows
             assert picture(game.redeal(player, seed).to_dict(player)) == svg
         root = parsed(game.svg(player))
         for other in range(num_players):
@@ -272,7 +272,8 @@ def test_moves_without_a_way(move, target):
 
 
 def test_pictures_of_different_themes_can_share_a_page():
-    """Every rule of a style sheet holds for its own theme only, and says the same in every picture of it."""
+    """Every rule of a style sheet applies only to its own theme, and all pictures of a theme have the same style
+    sheet."""
     game = Game(seed=0)
     for theme in ("auto", "light", "dark"):
         root = parsed(game.svg(theme=theme))
@@ -312,7 +313,7 @@ LETTERS_ON = {
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_letters_stand_out(theme):
-    """4.5 : 1, as WCAG 2 asks of text."""
+    """Contrasts are at least 4.5 : 1, as WCAG 2 requires for text."""
     pairs = [
         (shapes.COLOURS[text][theme], shapes.COLOURS[ground][theme])
         for text, grounds in LETTERS_ON.items()
@@ -360,12 +361,14 @@ def test_notebooks_show_a_game():
     assert game._repr_html_() == game.svg()
 
 
-@pytest.mark.parametrize(("num_games", "shown", "rest"), [(1, 1, None), (12, 12, None), (4096, 12, "4084 more games")])
-def test_notebooks_show_some_games_of_a_batch(num_games, shown, rest):
+@pytest.mark.parametrize(
+    ("num_games", "num_shown", "note"), [(1, 1, None), (12, 12, None), (4096, 12, "4084 more games")]
+)
+def test_notebooks_show_some_games_of_a_batch(num_games, num_shown, note):
     batch = Batch(num_games, rules="advanced", num_players=3, seed=0)
     html = batch._repr_html_()
-    assert html.count("<svg") == html.count("</svg>") == shown
-    assert ("more games" in html) == (rest is not None)
-    assert rest is None or rest in html
+    assert html.count("<svg") == html.count("</svg>") == num_shown
+    assert ("more games" in html) == (note is not None)
+    assert note is None or note in html
     assert picture(Game("advanced", 3, seed=int(batch.seeds[0])).to_dict(), layout="table") in html
     assert len(html) < 500_000

@@ -1,6 +1,6 @@
-"""Faulty positions: `from_dict` names what is wrong with a position, and loads none of it.
+"""Faulty positions: `from_dict` refuses them and names the fault.
 
-Each row changes one good position and says which words the message must have.
+Each row changes one good position, and has words that the message must contain.
 """
 
 from copy import deepcopy
@@ -17,7 +17,7 @@ PLACING = "Ks .  .  A  .  .  .  | b1 .  .  A  .  .  .  | s1 .  B  .  B  .  .  | 
 DELETE = object()
 
 GOOD = {
-    # Five rounds are behind; player 0 is to play the first of two cards. 10 cards played, 6 in hand, 6 in the piles.
+    # After five rounds, player 0 is to play the first of two cards: 10 cards played, 6 in hand, 6 in the piles.
     "play": position(
         TABLE,
         rules="advanced",
@@ -172,16 +172,16 @@ FAULTS = [
 
 
 def changed(good, changes):
-    """A copy of a good position with something else in some places."""
+    """A copy of a good position with other values at some paths."""
     faulty = deepcopy(GOOD[good])
     for path, value in changes.items():
-        where = faulty
+        parent = faulty
         for key in path[:-1]:
-            where = where[key]
+            parent = parent[key]
         if value is DELETE:
-            del where[path[-1]]
+            del parent[path[-1]]
         else:
-            where[path[-1]] = value
+            parent[path[-1]] = value
     return faulty
 
 
@@ -245,7 +245,7 @@ def test_dealt_cards_are_not_in_a_pile(rules, dealt, back):
 @pytest.mark.parametrize("good", GOOD)
 @pytest.mark.parametrize("player", [0, 1])
 def test_what_a_player_knows_is_no_position(good, player):
-    """The piles, at least, are counts there."""
+    """In a position as a player knows it, at least the piles are counts instead of lists."""
     known = Game.from_dict(GOOD[good]).to_dict(player=player)
     with pytest.raises(ValueError, match="must be a list, got"):
         Game.from_dict(known)
@@ -258,7 +258,8 @@ def test_other_things_are_no_positions(nothing):
 
 
 def test_positions_that_could_not_come_about_are_welcome():
-    """The accounting is checked, not the history: all princes with two rings in the first round, odd scores."""
+    """Only the numbers of cards and figures are checked, not how the position came about: here all princes have two
+    rings in the first round, and the scores can't be reached."""
     rings = TABLE.replace("b1", "b2")
     start = position(rings, rounds=0, scores=[1234, -987])
     assert Game.from_dict(start).to_dict() == start

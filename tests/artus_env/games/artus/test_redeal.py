@@ -1,4 +1,4 @@
-"""What a player may not know shows nowhere, and is drawn anew uniformly."""
+"""Hidden cards show in nothing that a player gets, and `redeal` draws them uniformly."""
 
 import json
 from collections import Counter
@@ -62,7 +62,7 @@ def test_redeal_with_a_bad_seed(seed, error):
 
 
 def hidden_cards(position, player):
-    """What `player` doesn't know, group by group: (owner, back, cards in hand, cards in the pile)."""
+    """Cards that `player` doesn't know, in groups: (owner, back, cards in hand, cards in the pile)."""
     for owner, (hand, piles) in enumerate(zip(position["hands"], position["piles"], strict=True)):
         for back in PILES:
             in_hand = [card for card in hand if BACK[card] == back] if owner != player else []
@@ -71,18 +71,21 @@ def hidden_cards(position, player):
 
 
 def deal_of(position, player):
-    """One way the hidden cards can lie: hands have no order, piles have."""
+    """Places of the hidden cards in a position, as a tuple for each group; cards in hand are sorted, because hands have
+    no order."""
     return tuple((*sorted(in_hand), "|", *pile) for _, _, in_hand, pile in hidden_cards(position, player))
 
 
 def consistent_deals(position, player):
-    """Every way the hidden cards can lie, with the number of ways to lay the single cards so (copies can be
-    exchanged)."""
-    ways = []
+    """Every deal (as of `deal_of`) that fits what a player knows, with its weight: the number of orders of single cards
+    that give it, which is larger where copies of a card can be exchanged."""
+    orders = []
     for _, _, in_hand, pile in hidden_cards(position, player):
-        held = len(in_hand)
-        ways.append([(*sorted(order[:held]), "|", *order[held:]) for order in permutations(in_hand + pile)])
-    return Counter(product(*ways))
+        num_in_hand = len(in_hand)
+        orders.append(
+            [(*sorted(order[:num_in_hand]), "|", *order[num_in_hand:]) for order in permutations(in_hand + pile)]
+        )
+    return Counter(product(*orders))
 
 
 @pytest.mark.parametrize(
@@ -90,12 +93,12 @@ def consistent_deals(position, player):
     [("beginner", 2, 12, 19), ("beginner", 2, 25, 21), ("beginner", 3, 0, 23), ("advanced", 2, 6, 25)],
 )
 def test_redeal_is_uniform(rules, num_players, seed, moves_left):
-    """Late positions with few hidden cards, both `ring-any` among them: every deal that fits comes as often as it
-    should."""
+    """Late positions with few hidden cards, among them both `ring-any`: the frequencies of all possible deals pass a
+    chi-square test."""
     game = random_game(rules, num_players, seed, decisions(rules, num_players) - moves_left)
     player = game.player
     deals = consistent_deals(game.to_dict(), player)
-    ways = sum(deals.values())
+    total = sum(deals.values())
     assert any(group.count("ring-any") == 2 for deal in deals for group in deal)
     assert any(in_hand and pile for _, _, in_hand, pile in hidden_cards(game.to_dict(), player))
     assert 50 < len(deals) < 200
@@ -104,10 +107,10 @@ def test_redeal_is_uniform(rules, num_players, seed, moves_left):
     found = Counter(deal_of(game.redeal(player, number).to_dict(), player) for number in range(draws))
     assert set(found) <= set(deals)
     chi_square = sum(
-        (found[deal] - draws * weight / ways) ** 2 / (draws * weight / ways) for deal, weight in deals.items()
+        (found[deal] - draws * weight / total) ** 2 / (draws * weight / total) for deal, weight in deals.items()
     )
-    freedom = len(deals) - 1
-    assert freedom - 4 * sqrt(2 * freedom) < chi_square < freedom + 4 * sqrt(2 * freedom)
+    degrees = len(deals) - 1  # of freedom: mean of the distribution, and half of its variance
+    assert degrees - 4 * sqrt(2 * degrees) < chi_square < degrees + 4 * sqrt(2 * degrees)
 
 
 # --- looking -----------------------------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ def test_what_a_player_knows_is_no_position():
 
 
 def with_twins_exchanged(game, colour):
-    """The same table with the two royals of a colour the other way round in the record."""
+    """The same position, with the numbers of the two royals of a colour exchanged in the state record."""
     twin = game.clone()
     one, other = (0, 1) if colour == "silver" else (2, 3)
     for field in ("royals", "rings"):
@@ -217,19 +220,19 @@ def test_twins_look_the_same_in_a_batch():
     batch = Batch(20, rules="advanced", num_players=3, seed=9)
     for _ in range(70):
         batch.step(batch.sample())
-    seen = {name: getattr(batch, name).copy() for name in ("player", "observation", "mask", "legal_bits")}
+    before = {name: getattr(batch, name).copy() for name in ("player", "observation", "mask", "legal_bits")}
     points = batch.points()
     for field in ("royals", "rings"):
         batch.states[field][:] = batch.states[field][:, [1, 0, 3, 2]]
     batch.states["king"] ^= 1
     batch.refresh()
-    for name, array in seen.items():
+    for name, array in before.items():
         assert (getattr(batch, name) == array).all(), name
     assert (batch.points() == points).all()
 
 
 def test_a_position_read_back_looks_the_same():
-    """`from_dict` numbers twins by their seats, whatever their past."""
+    """`from_dict` numbers the two royals of a colour by their seats, whichever numbers they had before."""
     for game in positions("advanced", 2, seed=10, every=3):
         again = Game.from_dict(game.to_dict())
         assert again == game

@@ -1,10 +1,9 @@
 """The rulebook's examples A to G: one table, on which each example is played on its own.
 
-The picture is reconstructed from the examples (see the derivations in the project's notes). Four players: the
-rulebook's Red, Blue, Black and Beige are players A, B, C and D here. The bronze King sits at the larger crown, the
-silver princes on 3 (two rings, example C crowns this one) and on -12, the other bronze prince on the third yellow seat;
-Black and Beige have a knight each on the yellow seats right in front of the King, which are on the carpet, as are -3,
--4 and -5.
+The rulebook's picture of this table is reconstructed from the numbers in the examples. Four players: the rulebook's
+Red, Blue, Black and Beige are players A, B, C and D here. The bronze King sits at the larger crown, the silver princes
+on 3 (two rings, example C crowns this one) and on -12, the other bronze prince on the third yellow seat; Black and
+Beige have a knight each on the yellow seats right in front of the King, which are on the carpet, as are -3, -4 and -5.
 """
 
 import pytest
@@ -28,13 +27,13 @@ DRAWN = "Kb C  D  b1 .  .  .  | s1 .  .  A  .  D  .  | C  D  C  D  B  A  B  | s2
 
 
 def game_at(player, card):
-    """The player's last card but that of those behind him."""
+    """A game in which a player is to play this card, which is their last one."""
     rules = "advanced" if card in ("all", "reversed", "colors", "carpet", "reds") else "beginner"
     return Game.from_dict(position(TABLE, [card], turn=player, left=1, rules=rules))
 
 
 def values_of(game, player):
-    """What the seats of a player's knights are worth now, from the King backward."""
+    """Current values of the seats of a player's knights, in order from the King backward."""
     seats = game.to_dict()["seats"]
     king = next(seat for seat, figure in enumerate(seats) if figure and "king" in figure)
     plates = [0, 10, 8, 7, 6, 5, 4, 3, 2, 1, *range(-1, -16, -1), 0, 0, 0]
@@ -56,7 +55,7 @@ EXAMPLE_A = [
 
 @pytest.mark.parametrize(("move", "now", "king"), [row[1:] for row in EXAMPLE_A], ids=[row[0] for row in EXAMPLE_A])
 def test_example_a(move, now, king):
-    """The same 5 points wherever Red goes."""
+    """Red gets the same 5 points wherever the knight goes."""
     game = game_at(RED, "k3-6")
     assert game.play(move) == 5
     for player, values in now.items():

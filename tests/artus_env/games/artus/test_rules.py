@@ -199,7 +199,7 @@ def test_moves(before, played, after):
     ],
 )
 def test_the_wheel_turns_at_once(move, before, now):
-    """The second card of the same turn is already scored on the turned wheel."""
+    """A second card in the same turn is already scored on the turned wheel."""
     table = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s1 .  B  A  B  A  .  | b2 .  .  B  A  .  B"
     game = game_at(table, [move.split(":")[0], "all"], left=2)
     assert game.clone().play("all") == before
@@ -209,7 +209,7 @@ def test_the_wheel_turns_at_once(move, before, now):
 
 @pytest.mark.parametrize("king", range(28))
 def test_every_seat_is_worth_what_the_wheel_shows(king):
-    """Own knights on five seats at a time, for every seat of the King."""
+    """For every seat of the King, knights of the player leave all seats, five at a time."""
     for first in (1, 6, 11, 16, 21, 23):
         knights = range(first, first + 5)
         figures = dict.fromkeys([(king - distance) % 28 for distance in knights], "A") | {king: "Ks"}
@@ -247,7 +247,8 @@ def figure_moves(card, figures, steps):
 @pytest.mark.parametrize("king", ["Ks", "Kb"])
 @pytest.mark.parametrize("card", CARDS)
 def test_what_a_moving_card_allows(card, king):
-    """Every own knight, or every royal of the colour, prince or King, each number of steps."""
+    """The card moves each of the player's knights, or each royal of its colour (prince or King), by each of its numbers
+    of steps."""
     table = TABLE if king == "Ks" else TABLE.translate(str.maketrans("sb", "bs"))
     figures, steps = CARDS[card]
     if king == "Kb":
@@ -328,7 +329,7 @@ def test_only_own_knights_move():
 # --- scoring cards -------------------------------------------------------------------------------------------------
 
 SCORING = [
-    # own knights stand on                card        prestige
+    # values of the knights' seats        card        prestige
     ([10, 8, -1, -2, -15], "all", 0),
     ([10, 8, 7, 6, 5], "all", 36),
     ([0, 0, 0, -1, 2], "all", 1),
@@ -340,9 +341,9 @@ SCORING = [
     ([10, 8, 0, -1, -2], "colors", 9),
     ([1, 4, 0, -9, -14], "colors", -5),
     ([1, 0, 0, 0, -3], "colors", -2),
-    # he must score where he can, even below the penalty ... but that costs at most 14: 1 + 0 - 15
+    # the player must score if they can, even below the penalty; the lowest possible score is -14: 1 + 0 - 15
     ([1, 0, 0, 0, -15], "colors", -14),
-    # else -15, whatever else stands there
+    # without all three colours: -15
     ([10, 8, 7, 6, 0], "colors", -15),
     ([10, 8, 7, -1, -2], "colors", -15),
     ([0, 0, -1, -2, -3], "colors", -15),
@@ -365,7 +366,7 @@ SCORING = [
 @pytest.mark.parametrize(("knights", "card", "prestige"), SCORING, ids=lambda value: str(value).replace(" ", ""))
 @pytest.mark.parametrize("king_seat", [0, 9])
 def test_scoring_cards(knights, card, prestige, king_seat):
-    """Only values count, wherever the King sits."""
+    """Only the values of the seats count, wherever the King sits."""
     free = [value for value in PLATES[1:25] if value not in knights]
     table = around("Kb", king_seat, A=knights, B=free[3:8], s1=free[:2], b1=free[2:3])
     game = game_at(table, [card.split(":")[0]])
@@ -382,7 +383,8 @@ def test_scoring_cards(knights, card, prestige, king_seat):
     ],
 )
 def test_where_the_condition_holds_one_must_score_even_below_the_penalty(knights, card, penalty, prestige):
-    """No knights can stand so badly in the published box but for `carpet`, hence a box with milder penalties."""
+    """In the published box only `carpet` can score less than its penalty, so the other cards are tested with milder
+    penalties."""
     box = Components().replace(cards={card: {"penalty": penalty}})
     table = around("Kb", A=knights, B=[6, 5, 4, 3, 2], s1=[-3, -4], b1=[-5])
     game = Game.from_dict(position(table, [card], rules="advanced", left=1), components=box)
@@ -399,7 +401,7 @@ CARPET = [
     # one or none: -25; other players' knights don't help
     ("B  B  B  A  A  A  A  | Ks .  .  .  .  .  .  | B  B  A  s1 b1 b1 .  | .  .  .  .  .  .  .", -25),
     ("B  B  B  A  A  A  A  | Ks A  .  .  .  .  .  | B  B  .  s1 b1 b1 .  | .  .  .  .  .  .  .", -25),
-    # King on 10: 14, 15, 16 are worth -15, -14, -13. With two there he must score, even below -25
+    # King on 10: 14, 15, 16 are worth -15, -14, -13. With two knights there the player must score, even below -25
     (".  .  .  A  .  A  A  | .  .  .  Ks .  .  .  | A  A  .  B  B  B  B  | B  s1 b1 b1 .  .  .", -15 - 14),
     (".  .  .  A  .  A  .  | .  .  .  Ks .  .  .  | A  A  A  B  B  B  B  | B  s1 b1 b1 .  .  .", -14 - 13),
     # King on 0: 1 and 2 are yellow, 14, 15, 16 are worth -5, -4, -3
@@ -410,7 +412,7 @@ CARPET = [
 
 @pytest.mark.parametrize(("table", "prestige"), CARPET)
 def test_the_carpet_card(table, prestige):
-    """The best two own knights on the carpet."""
+    """The card scores the best two of the player's knights on the carpet."""
     assert game_at(table, ["carpet"]).play("carpet") == prestige
 
 
@@ -427,8 +429,8 @@ def test_a_scoring_card_is_one_move_and_moves_nothing(card):
 
 @pytest.mark.parametrize(("rules", "players"), VARIANTS)
 def test_the_deal(rules, players):
-    """Royals on the crown seats, the same colour opposite; 2 + 2 or 3 + 3 cards in hand, the rest in piles by their
-    backs."""
+    """Royals sit on the crown seats, opposite the other one of their colour. A hand has 2 + 2 or 3 + 3 cards; the other
+    cards are in piles by their backs."""
     first = Game(rules=rules, num_players=players, seed=3).to_dict()
     assert drawing(first) == tidy("Ks . . . . . . | b1 . . . . . . | s1 . . . . . . | b1 . . . . . .")
     assert first["phase"] == "place"
@@ -444,8 +446,8 @@ def test_the_deal(rules, players):
 
 
 def test_the_deal_is_even():
-    """Over 4000 deals each card is dealt and lies on each place of its pile about as often as it should."""
-    chances = [3 / 8] * 14 + [1 - 20 / 56, 6 / 56]  # at least one, both of the two equal ring cards
+    """In 4000 deals each card is in a hand and at each place of its pile about as often as expected."""
+    chances = [3 / 8] * 14 + [1 - 20 / 56, 6 / 56]  # the last two: at least one and both of the equal ring cards
     states = Batch(4000, rules="advanced", num_players=2, seed=5, threads=1).states
     for player in (0, 1):
         dealt = states["hands"][:, player][:, None] >> np.arange(16) & 1
@@ -465,12 +467,17 @@ def test_the_start_player_is_drawn_or_given(players):
     for start in range(players):
         assert abs(starts.count(start) - 300 / players) < 45
         assert Game(num_players=players, seed=1, start_player=start).to_dict()["start_player"] == start
-    drawn, given = Game(num_players=players, seed=1), Game(num_players=players, seed=1, start_player=starts[1])
-    assert drawn == given, "the same seed deals the same cards whether the start player is drawn or given"
+    with_drawn_start, with_given_start = (
+        Game(num_players=players, seed=1),
+        Game(num_players=players, seed=1, start_player=starts[1]),
+    )
+    assert with_drawn_start == with_given_start, (
+        "the same seed deals the same cards whether the start player is drawn or given"
+    )
 
 
 ORDER = [
-    # players, start player, who places
+    # players, start player, order in which the players place
     (2, 0, "1 0"),
     (2, 1, "0 1"),
     (3, 0, "2 1 0"),
@@ -512,7 +519,7 @@ def test_knights_are_placed_on_free_seats_only():
 
 
 def course(rules, players, start):
-    """Phase, player and cards left of every decision of a game."""
+    """Expected (phase, player, cards left to play or draw) of every decision in a game."""
     knights = 4 if players == 4 else 5
     clockwise = [(start + place) % players for place in range(players)]
     for _ in range(knights):
@@ -529,7 +536,8 @@ def course(rules, players, start):
 @pytest.mark.parametrize("start", [0, 1])
 @pytest.mark.parametrize(("rules", "players"), VARIANTS)
 def test_the_course_of_a_game(rules, players, start):
-    """16 rounds with one card, or 11 rounds with two; draws after the cards while there are any; clockwise."""
+    """Players have 16 turns with one card each, or 11 turns with two, clockwise, and draw after them while they have
+    piles."""
     game = Game(rules=rules, num_players=players, seed=9, start_player=start)
     for number, (phase, player, left) in enumerate(course(rules, players, start)):
         now = game.to_dict()

@@ -1,4 +1,4 @@
-"""What players may not know: bids that aren't open, the others' starting cards, quests to come, what lots bring."""
+"""Hidden information: secret bids, the others' starting cards, the pile of quests, results of future lots."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from artus_env import Batch, Game
 from artus_env.engine.agents.names import find_agent
 from artus_env.engine.agents.view import View
 from artus_env.engine.play import kernels
-from quest.positions import CARDS, flat, game, joust, position
+from quest.positions import CARDS, flat, game_at, joust, position
 
 DRAWS = 20
 """Number of draws for each of the equally likely possibilities."""
@@ -25,7 +25,7 @@ BIDS = ["nothing", "sword-1", "lance-2", "sword-1+sword-1+lance-2"]
 
 
 def after_bid(bid, players=3):
-    """Player 0 has bid against player 1, who is to move."""
+    """A game in which player 0 has bid against player 1, who is to move."""
     cards = {
         "taken": {0: ["sword-1", "lance-2"], 1: ["sword-2"]},
         "start_cards": {0: ["sword-1", "dragon-1"], 1: ["book-1"]},
@@ -39,24 +39,24 @@ def test_nothing_that_the_others_get_depends_on_a_bid(players):
     for viewer in range(1, players):
         seen = {
             (
-                made.observation(viewer).tobytes(),
-                str(made.to_dict(viewer)),
-                made.render(viewer),
-                made.svg(viewer),
-                made.redeal(viewer, 5).record(),
-                made.player,
-                tuple(made.scores),
+                game.observation(viewer).tobytes(),
+                str(game.to_dict(viewer)),
+                game.render(viewer),
+                game.svg(viewer),
+                game.redeal(viewer, 5).record(),
+                game.player,
+                tuple(game.scores),
             )
-            for made in games
+            for game in games
         }
         assert len(seen) == 1
-    assert len({(tuple(made.moves()), made.mask().tobytes()) for made in games}) == 1, "of the second bidder"
-    assert len({made.observation(0).tobytes() for made in games}) == len(BIDS), "the bidder sees it"
-    assert len({made.render(0) for made in games}) == len(BIDS)
+    assert len({(tuple(game.moves()), game.mask().tobytes()) for game in games}) == 1, "of the second bidder"
+    assert len({game.observation(0).tobytes() for game in games}) == len(BIDS), "the bidder sees it"
+    assert len({game.render(0) for game in games}) == len(BIDS)
 
 
-def asked(bids, players):
-    """The second bidder after each of these bids, as agents are asked: all with the same numbers at random."""
+def view_after(bids, players):
+    """What an agent gets as the second bidder after each of these bids, always with the same random numbers."""
     batch = Batch(len(bids), game="quest", num_players=players)
     batch.states[:] = np.concatenate([after_bid(bid, players).states for bid in bids])
     batch.refresh()
@@ -66,7 +66,7 @@ def asked(bids, players):
 @pytest.mark.parametrize("agent", ["greedy", "lookahead", "ismcts:200", "ppo", "ppo-search:16"])
 def test_no_agent_decides_by_a_bid(agent):
     for players in (2, 3, 4):
-        assert len(set(find_agent(agent).act(asked(BIDS, players)).tolist())) == 1
+        assert len(set(find_agent(agent).act(view_after(BIDS, players)).tolist())) == 1
 
 
 def test_no_line_to_a_program_tells_a_bid(monkeypatch):
@@ -78,7 +78,7 @@ def test_no_line_to_a_program_tells_a_bid(monkeypatch):
         return request["moves"][0]
 
     monkeypatch.setattr(program, "_choose", choose)
-    program.act(asked(BIDS, 3))
+    program.act(view_after(BIDS, 3))
     assert len(lines) == len(BIDS)
     assert len(set(lines)) == 1
     assert json.loads(lines[0])["position"]["bids"][0] is None
@@ -125,18 +125,18 @@ def test_the_end_of_the_game_opens_bids_too():
 
 
 def copies(cards):
-    """Single cards, equal ones told apart."""
+    """Single cards as (card, number), so that equal cards can be distinguished."""
     return [(card, number) for number, card in enumerate(cards)]
 
 
 def splits(cards, sizes):
-    """All ways to give single cards to players who get so many of them."""
+    """All ways to deal single cards to players; `sizes` are their numbers of cards."""
     if not sizes:
         yield ()
         return
     for hand in combinations(cards, sizes[0]):
-        for rest in splits([card for card in cards if card not in hand], sizes[1:]):
-            yield (hand, *rest)
+        for others in splits([card for card in cards if card not in hand], sizes[1:]):
+            yield (hand, *others)
 
 
 def sets_of_bids(cards):
@@ -147,19 +147,20 @@ def sets_of_bids(cards):
         yield tuple(kind for kind, number in zip(kinds, numbers, strict=True) for _ in range(number))
 
 
-def expected(made, viewer, bidder=None):
-    """What a viewer doesn't know, and how likely each of it is, from the position as the viewer is given it.
+def possible_deals(game, viewer, bidder=None):
+    """The other players, and the probability of each possible pair of their starting cards and the hidden bid, from
+    what the viewer knows.
 
     Hands are drawn uniformly over single cards, without those that break an exclusion; then bids over different sets.
     """
-    whole, given = made.to_dict(), made.to_dict(viewer)
-    others = [player for player in range(given["num_players"]) if player != viewer]
-    unseen = copies(card for player in others for card in whole["start_cards"][player])
+    position, known = game.to_dict(), game.to_dict(viewer)
+    others = [player for player in range(known["num_players"]) if player != viewer]
+    unseen = copies(card for player in others for card in position["start_cards"][player])
     fitting = [
         hands
-        for hands in splits(unseen, [given["start_cards"][player] for player in others])
+        for hands in splits(unseen, [known["start_cards"][player] for player in others])
         if not any(
-            card in given["excluded"][player] for player, hand in zip(others, hands, strict=True) for card, _ in hand
+            card in known["excluded"][player] for player, hand in zip(others, hands, strict=True) for card, _ in hand
         )
     ]
     chances = Counter()
@@ -167,16 +168,16 @@ def expected(made, viewer, bidder=None):
         named = [sorted((card for card, _ in hand), key=CARDS.index) for hand in hands]
         bids = [()]
         if bidder is not None:
-            bids = list(sets_of_bids(named[others.index(bidder)] + given["taken"][bidder]))
+            bids = list(sets_of_bids(named[others.index(bidder)] + known["taken"][bidder]))
         for bid in bids:
             chances[tuple(map(tuple, named)), bid] += 1 / len(fitting) / len(bids)
     return others, chances
 
 
-def redealt(made, viewer, draws):
-    states = np.repeat(made.states, draws)
-    kernels.redeal(made.tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
-    return [made.definition.to_dict(state, made.components) for state in states]
+def redealt_positions(game, viewer, draws):
+    states = np.repeat(game.states, draws)
+    kernels.redeal(game.tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
+    return [game.definition.to_dict(state, game.components) for state in states]
 
 
 FOUR = {
@@ -193,16 +194,18 @@ REDEALS = {
         1, 0, ("bid:lance-1",),
     ),
     "three players": (
-        partial(game, start_cards={0: ["sword-1", "sword-2"], 1: ["sword-1", "lance-1"], 2: ["sword-1", "book-1"]}),
+        partial(game_at, start_cards={0: ["sword-1", "sword-2"], 1: ["sword-1", "lance-1"], 2: ["sword-1", "book-1"]}),
         0, None, (),
     ),
     "cards that are known": (
-        partial(game, start_cards={0: ["sword-1"], 1: ["sword-1", "lance-1"], 2: ["book-1"]}, taken={1: ["lance-1"]}),
+        partial(
+            game_at, start_cards={0: ["sword-1"], 1: ["sword-1", "lance-1"], 2: ["book-1"]}, taken={1: ["lance-1"]}
+        ),
         0, None, (),
     ),
     "exclusions": (
         partial(
-            game, start_cards={0: ["sword-2"], 1: ["sword-1", "lance-1"], 2: ["dragon-1", "book-1"]},
+            game_at, start_cards={0: ["sword-2"], 1: ["sword-1", "lance-1"], 2: ["dragon-1", "book-1"]},
             excluded={1: ["dragon-1"], 2: ["sword-1"]},
         ), 0, None, (),
     ),
@@ -216,91 +219,98 @@ REDEALS = {
             excluded={0: ["lance-1"], 1: ["book-1"]},
         ), 2, 0, ("bid:nothing",),
     ),
-    "four players": (partial(game, 4, **FOUR, excluded={3: ["sword-1", "sword-2", "lance-1", "lance-2"]}), 0, None, ()),
+    "four players": (
+        partial(game_at, 4, **FOUR, excluded={3: ["sword-1", "sword-2", "lance-1", "lance-2"]}), 0, None, (),
+    ),
     "four players, a bid": (
         partial(joust, (1, 2), 4, **FOUR, excluded={3: ["dragon-1"]}), 3, 1, ("bid:lance-1",),
     ),
 }  # fmt: skip
-"""Positions, a viewer, somebody whose bid they don't know, and moves before."""
+"""A game, a viewer, the player whose bid is hidden from them (or None), and moves that are played first."""
 
 
 @pytest.mark.parametrize("name", REDEALS)
 def test_redeals_are_what_an_enumeration_says(name):
     start, viewer, bidder, moves = REDEALS[name]
-    made = start()
+    game = start()
     for move in moves:
-        made.play(move)
-    others, chances = expected(made, viewer, bidder)
+        game.play(move)
+    others, chances = possible_deals(game, viewer, bidder)
     assert len(chances) > 1
     draws = int(DRAWS / min(chances.values()))
     found = Counter()
-    for dealt in redealt(made, viewer, draws):
+    for dealt in redealt_positions(game, viewer, draws):
         hands = tuple(tuple(dealt["start_cards"][player]) for player in others)
         found[hands, tuple(dealt["bids"][bidder]) if bidder is not None else ()] += 1
-        assert dealt["start_cards"][viewer] == made.to_dict()["start_cards"][viewer]
+        assert dealt["start_cards"][viewer] == game.to_dict()["start_cards"][viewer]
     assert set(found) <= set(chances)
     chi_square = sum((found[cell] - draws * chance) ** 2 / (draws * chance) for cell, chance in chances.items())
-    freedom = len(chances) - 1
-    assert freedom - 4 * sqrt(2 * freedom) < chi_square < freedom + 4 * sqrt(2 * freedom), found
+    degrees_of_freedom = len(chances) - 1
+    assert (
+        degrees_of_freedom - 4 * sqrt(2 * degrees_of_freedom)
+        < chi_square
+        < degrees_of_freedom + 4 * sqrt(2 * degrees_of_freedom)
+    ), found
 
 
 def test_excluded_cards_are_never_dealt():
-    made = game(
+    game = game_at(
         4, start_cards=FOUR["start_cards"], excluded={1: ["book-1"], 2: ["dragon-1"], 3: ["sword-1"]}
     )  # fmt: skip
-    for dealt in redealt(made, 0, 400):
+    for dealt in redealt_positions(game, 0, 400):
         for player in (1, 2, 3):
             assert not set(dealt["start_cards"][player]) & set(dealt["excluded"][player])
-        assert sorted(flat(dealt["start_cards"][1:])) == sorted(flat(made.to_dict()["start_cards"][1:]))
+        assert sorted(flat(dealt["start_cards"][1:])) == sorted(flat(game.to_dict()["start_cards"][1:]))
 
 
 def test_with_two_players_the_other_ones_cards_follow_from_the_piles():
-    made = game(2, start_cards={0: ["sword-1", "book-2"], 1: ["lance-1", "lance-1"]})
-    assert all(dealt["start_cards"] == made.to_dict()["start_cards"] for dealt in redealt(made, 0, 50))
+    game = game_at(2, start_cards={0: ["sword-1", "book-2"], 1: ["lance-1", "lance-1"]})
+    assert all(dealt["start_cards"] == game.to_dict()["start_cards"] for dealt in redealt_positions(game, 0, 50))
 
 
 def test_the_pile_of_quests_is_shuffled():
-    made = game(open_quests=["forest-1"], quest_pile=["ruin-1", "lake-1", "moor-2"])
-    orders = Counter(tuple(dealt["quest_pile"]) for dealt in redealt(made, 1, 600))
+    game = game_at(open_quests=["forest-1"], quest_pile=["ruin-1", "lake-1", "moor-2"])
+    orders = Counter(tuple(dealt["quest_pile"]) for dealt in redealt_positions(game, 1, 600))
     assert len(orders) == 6
     assert min(orders.values()) > 60
-    other = game(open_quests=["forest-1"], quest_pile=["moor-2", "ruin-1", "lake-1"])
-    assert other.redeal(1, 3) == made.redeal(1, 3)
+    other = game_at(open_quests=["forest-1"], quest_pile=["moor-2", "ruin-1", "lake-1"])
+    assert other.redeal(1, 3) == game.redeal(1, 3)
 
 
 def test_a_viewers_own_bid_and_cards_stay():
-    made = after_bid("lance-2")
-    for dealt in redealt(made, 0, 50):
-        assert dealt["bids"] == made.to_dict()["bids"]
-        assert dealt["start_cards"][0] == made.to_dict()["start_cards"][0]
+    game = after_bid("lance-2")
+    for dealt in redealt_positions(game, 0, 50):
+        assert dealt["bids"] == game.to_dict()["bids"]
+        assert dealt["start_cards"][0] == game.to_dict()["start_cards"][0]
 
 
 # --- chance ----------------------------------------------------------------------------------------------------------
 
 
 def test_chance_is_not_seen_before_a_lot_is_drawn():
-    """Two games that differ in it alone are the same to all, until equal points are settled."""
-    games = [game(turn=2, points=[1, 5, 1], chance=chance) for chance in range(8)]
+    """Games that differ only in `chance` look the same to all players until a lot settles the order of equal points."""
+    games = [game_at(turn=2, points=[1, 5, 1], chance=chance) for chance in range(8)]
     for viewer in range(3):
-        assert len({made.observation(viewer).tobytes() for made in games}) == 1
-        assert len({str(made.to_dict(viewer)) for made in games}) == 1
-        assert len({made.redeal(viewer, 1).record() for made in games}) == 1
-    for made in games:
-        made.play("done")
-    assert len({tuple(made.to_dict()["tents"]) for made in games}) == 2
-    assert {made.to_dict(0)["lots"] for made in games} == {1}
+        assert len({game.observation(viewer).tobytes() for game in games}) == 1
+        assert len({str(game.to_dict(viewer)) for game in games}) == 1
+        assert len({game.redeal(viewer, 1).record() for game in games}) == 1
+    for game in games:
+        game.play("done")
+    assert len({tuple(game.to_dict()["tents"]) for game in games}) == 2
+    assert {game.to_dict(0)["lots"] for game in games} == {1}
 
 
 def test_chance_is_drawn_anew_and_keeps_to_what_readers_of_json_can_hold():
-    made = Game(num_players=3, seed=1, game="quest")
-    chances = [dealt["chance"] for dealt in redealt(made, 0, 500)]
+    game = Game(num_players=3, seed=1, game="quest")
+    chances = [dealt["chance"] for dealt in redealt_positions(game, 0, 500)]
     assert len(set(chances)) == 500
     assert 1 << 52 < max(chances) < 1 << 53
 
 
 def test_where_no_points_are_equal_chance_plays_no_part():
     ends = {
-        str(game(turn=2, points=[1, 5, 3], chance=chance, moves=("done",)).to_dict()["tents"]) for chance in range(20)
+        str(game_at(turn=2, points=[1, 5, 3], chance=chance, moves=("done",)).to_dict()["tents"])
+        for chance in range(20)
     }
     assert ends == {"[0, 2, 1]"}
 
@@ -309,10 +319,10 @@ def test_where_no_points_are_equal_chance_plays_no_part():
 
 
 def test_what_is_excluded_shows_to_all():
-    """In observations too: a kind that a player's starting cards can't be."""
+    """Observations and texts show all viewers the kinds that a player's starting cards can't be."""
     parts = {"start_cards": {1: ["dragon-1"], 2: ["book-1"]}}
-    one, other = game(**parts), game(**parts, excluded={2: ["dragon-1"]})
-    assert (one.observation(0) != other.observation(0)).any()
-    assert (one.observation(1) == other.observation(1)).all(), "player 1 holds the card"
-    assert "none of them dragon-1" in other.render(0)
-    assert position(**parts, excluded={2: ["dragon-1"]}) == other.to_dict()
+    without_exclusion, with_exclusion = game_at(**parts), game_at(**parts, excluded={2: ["dragon-1"]})
+    assert (without_exclusion.observation(0) != with_exclusion.observation(0)).any()
+    assert (without_exclusion.observation(1) == with_exclusion.observation(1)).all(), "player 1 holds the card"
+    assert "none of them dragon-1" in with_exclusion.render(0)
+    assert position(**parts, excluded={2: ["dragon-1"]}) == with_exclusion.to_dict()

@@ -1,4 +1,4 @@
-"""The King's quests as SVG and in words."""
+"""Pictures of the King's quests as SVG, and sentences about its moves."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from artus_env.games.quest.page import browser, sentences, shapes
 from artus_env.games.quest.page.deeds import deed, jousters, total, way_between, winners
 from artus_env.games.quest.page.picture import picture, spot
 from eyes import SEEN_BY, contrast, least_difference
-from quest.positions import RING, flat, game, joust, lively, points
+from quest.positions import RING, flat, game_at, joust, lively, points
 from svgs import SVG, has_no_ids, having, parsed, texts
 
 PLAYERS = range(2, 5)
@@ -41,17 +41,18 @@ def quest(num_players, seed=1, **options):
     return Game(game="quest", num_players=num_players, seed=seed, **options)
 
 
-def steps(made, seed=0):
-    """(the game before, move, the game after) of a game that is played to its end."""
+def steps(game, seed=0):
+    """Play a game to its end; yield (game before the move, move, game after it) for each move."""
     rng = random.Random(seed)
-    while not made.over:
-        before, move = made.clone(), lively(made, rng)
-        made.play(move)
-        yield before, move, made
+    while not game.over:
+        before, move = game.clone(), lively(game, rng)
+        game.play(move)
+        yield before, move, game
 
 
-def whole(cards):
-    """Both values of `start_cards` in one: a hand as one player knows it."""
+def full_hand(cards):
+    """Known cards of a hand, given as (`start_cards`, `taken`); hidden starting cards, which are a count, are left
+    out."""
     start, taken = cards
     return sorted([*([] if isinstance(start, int) else start), *taken], key=CARDS.index)
 
@@ -74,25 +75,25 @@ def test_every_picture_of_a_game_shows_what_the_position_says(num_players):
         knights = {int(knight.get("data-knight")): knight.get("data-at") for knight in having(root, knight=None)}
         assert [knights[player] for player in range(num_players)] == table["places"]
         shown = {each.get("data-quest"): each.get("data-holder") for each in having(root, quest=None)}
-        holders = {name: str(player) for player, held in enumerate(table["quests"]) for name in held}
+        holders = {name: str(player) for player, quests in enumerate(table["quests"]) for name in quests}
         assert shown == dict.fromkeys(table["open_quests"], "") | holders
         display = {each.get("data-display"): int(each.get("data-count")) for each in having(root, display=None)}
         assert {name: count for name, count in display.items() if count} == Counter(table["display"])
         piles = {each.get("data-pile"): int(each.get("data-count")) for each in having(root, pile=None)}
         assert piles.pop("quests") == len(table["quest_pile"])
-        lying = Counter(f"{virtue}-{value}" for virtue, values in table["piles"].items() for value in values)
-        assert piles == {card: lying[card] for card in CARDS}
+        pile_counts = Counter(f"{virtue}-{value}" for virtue, values in table["piles"].items() for value in values)
+        assert piles == {card: pile_counts[card] for card in CARDS}
         assert [int(tent.get("data-tent")) for tent in having(root, tent=None)] == table["tents"]
         for player in range(num_players):
-            mine = {"player": str(player)}
-            names = [card.get("data-action") for card in having(root, action=None, **mine)]
+            of_player = {"player": str(player)}
+            names = [card.get("data-action") for card in having(root, action=None, **of_player)]
             assert names == table["actions"][player]
-            hand = whole((table["start_cards"][player], table["taken"][player]))
-            assert [card.get("data-card") for card in having(root, card=None, **mine)] == hand
-            assert [each.get("data-tag") for each in having(root, tag=None, **mine)] == table["quests"][player]
-            assert [card.get("data-card") for card in having(root, bid=None, **mine)] == table["bids"][player]
+            hand = full_hand((table["start_cards"][player], table["taken"][player]))
+            assert [card.get("data-card") for card in having(root, card=None, **of_player)] == hand
+            assert [each.get("data-tag") for each in having(root, tag=None, **of_player)] == table["quests"][player]
+            assert [card.get("data-card") for card in having(root, bid=None, **of_player)] == table["bids"][player]
             excluded = table["excluded"][player] if table["start_cards"][player] else []
-            assert {each.get("data-excluded") for each in having(root, excluded=None, **mine)} == {*excluded}
+            assert {each.get("data-excluded") for each in having(root, excluded=None, **of_player)} == {*excluded}
             shields = texts(having(root, panel=str(player))[0])
             assert str(table["points"][player]) in shields
 
@@ -122,7 +123,7 @@ def test_places_lie_in_a_ring_clockwise_from_camelot_at_the_top():
     assert middles[0] == pytest.approx((344, 89))
     assert middles[2] == pytest.approx((599, 344))
     assert len({round(math.dist(spot(nth), spot(nth + 1))) for nth in range(len(PLACES))}) == 1
-    root = parsed(game(ring=[RING[0], *RING[:0:-1]]).svg())
+    root = parsed(game_at(ring=[RING[0], *RING[:0:-1]]).svg())
     tiles = having(root, place=None)
     assert [texts(tile) for tile in tiles] == [["Camelot"], *([name] for name in RING[:0:-1])]
     x, y = (float(tiles[1].find(f"{SVG}rect").get(name)) for name in "xy")
@@ -130,7 +131,7 @@ def test_places_lie_in_a_ring_clockwise_from_camelot_at_the_top():
 
 
 def test_quests_lead_to_their_places_and_say_what_they_demand():
-    root = parsed(game(open_quests=["lake-2", "tower-2"], quests={1: ["tower-1"]}).svg())
+    root = parsed(game_at(open_quests=["lake-2", "tower-2"], quests={1: ["tower-1"]}).svg())
     mine, other = having(root, quest="tower-1")[0], having(root, quest="tower-2")[0]
     assert mine.find(f"{SVG}title").text == "tower-1: sword-1 + book-1 for 4 points, held by B"
     assert texts(mine) == ["1", "1", "4", "B"]
@@ -143,8 +144,8 @@ def test_the_way_of_a_ride_is_drawn_the_shorter_way_round():
     assert way_between(ring, "camelot", "lake") == ["camelot", "forest", "valley", "lake"]
     assert way_between(ring, "forest", "ruin") == ["forest", "camelot", "tower", "ruin"]
     assert len(way_between(ring, "valley", "ruin")) == 5
-    made = game(actions={0: ["horse-2"]}, places={0: "forest"}, moves=("horse-2:tower",))
-    root = parsed(made.svg())
+    game = game_at(actions={0: ["horse-2"]}, places={0: "forest"}, moves=("horse-2:tower",))
+    root = parsed(game.svg())
     (way,) = having(root, way="forest-tower")
     start, end = re.match(r"M([\d.]+ [\d.]+)A.* 0 0 0 ([\d.]+ [\d.]+)$", way.get("d")).groups()  # against the clock
     assert tuple(map(float, start.split())) == pytest.approx(spot(1), abs=0.1)
@@ -153,11 +154,11 @@ def test_the_way_of_a_ride_is_drawn_the_shorter_way_round():
 
 
 def test_the_picture_of_the_docs_is_of_this_game():
-    made = quest(4, 41)
+    game = quest(4, 41)
     for number in range(119):
-        moves = made.moves()
-        made.play(moves[number % min(5, len(moves))])
-    assert made.svg(player=0) == (Path(__file__).parents[4] / "docs/quest.svg").read_text()
+        moves = game.moves()
+        game.play(moves[number % min(5, len(moves))])
+    assert game.svg(player=0) == (Path(__file__).parents[4] / "docs/quest.svg").read_text()
 
 
 # --- what moves do -------------------------------------------------------------------------------------------------
@@ -165,32 +166,32 @@ def test_the_picture_of_the_docs_is_of_this_game():
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_deeds_are_read_as_the_rules_play_them(num_players):
-    """Payments, bids and prizes, for every move of some games, from what anybody sees."""
+    """Payments, bids and prizes of every move of some games are read correctly from what any player sees."""
     seen = Counter()
     for seed in range(4):
         for before, move, after in steps(quest(num_players, seed), seed):
             old, new = before.to_dict(), after.to_dict()
-            done = deed(old, move, new)
-            assert done == deed(before.to_dict(0), move, after.to_dict(0)), "all see the same"
-            kind, mover = done.move.kind, before.player
+            effect = deed(old, move, new)
+            assert effect == deed(before.to_dict(0), move, after.to_dict(0)), "all see the same"
+            kind, mover = effect.move.kind, before.player
             seen[kind] += 1
-            held = Counter(old["start_cards"][mover] + old["taken"][mover])
-            left = Counter(new["start_cards"][mover] + new["taken"][mover])
+            hand_before = Counter(old["start_cards"][mover] + old["taken"][mover])
+            hand_after = Counter(new["start_cards"][mover] + new["taken"][mover])
             if kind in ("court", "quest"):
-                assert Counter(done.paid) == held - left
-                assert done.points == points(before, move) > 0
-            if kind == "bid" and done.ends_round:
-                bids = {player: old["bids"][player] for player in jousters(old)} | {mover: [*done.move.bid]}
-                assert done.bids == bids
+                assert Counter(effect.paid) == hand_before - hand_after
+                assert effect.points == points(before, move) > 0
+            if kind == "bid" and effect.ends_round:
+                bids = {player: old["bids"][player] for player in jousters(old)} | {mover: [*effect.move.bid]}
+                assert effect.bids == bids
                 best = max(map(total, bids.values()))
                 winning = [player for player, cards in bids.items() if total(cards) == best > 0]
-                assert {player for player, prize in done.prizes.items() if prize} == {*winning}
+                assert {player for player, prize in effect.prizes.items() if prize} == {*winning}
                 seen[f"{len(bids)} joust"] += 1
             if kind == "done":
-                assert done.unused == [card for card in old["actions"][mover] if card != "tournament"]
-                assert bool(done.meeting) == (new["phase"] == "bid")
-                assert len(done.news) <= 3
-            assert done.ends_round == (after.over or new["round"] > old["round"])
+                assert effect.unused == [card for card in old["actions"][mover] if card != "tournament"]
+                assert bool(effect.next_jousters) == (new["phase"] == "bid")
+                assert len(effect.new_quests) <= 3
+            assert effect.ends_round == (after.over or new["round"] > old["round"])
         assert winners(after.to_dict()) == after.winners
     assert {*seen} == {"take", "exercise", "artus", "court", "quest", "horse", "done", "bid", "1 joust", "2 joust"}
 
@@ -205,8 +206,8 @@ def test_of_equal_points_those_who_reached_the_goal_first_have_won():
 # --- who may see what ----------------------------------------------------------------------------------------------
 
 
-def told(before, after, move, player):
-    """All that a player's page gets of a move that they see."""
+def page_data(before, after, move, player):
+    """All data about a move that a player's page gets, if the player sees the move."""
     old, new = before.to_dict(player), after.to_dict(player)
     names = NAMES[: before.num_players]
     return (
@@ -220,8 +221,8 @@ def told(before, after, move, player):
 @pytest.mark.slow
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_players):
-    """Pictures, sentences and data of the page are the same for all deals that a player can't tell apart, and what
-    others began with are backs."""
+    """Pictures, sentences and data of the page are the same for all deals that a player can't distinguish, and the
+    others' starting cards are drawn as backs."""
     secrets = 0
     for number, (before, move, after) in enumerate(steps(quest(num_players, 2), 2)):
         bidding = after.to_dict()["phase"] == "bid"
@@ -233,7 +234,7 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
             for other in range(num_players):
                 fronts, backs = (having(root, player=str(other), **{kind: None}) for kind in ("card", "back"))
                 start, taken = (table[name][other] for name in ("start_cards", "taken"))
-                hand = whole((start if other == player else 0, taken))
+                hand = full_hand((start if other == player else 0, taken))
                 assert [card.get("data-card") for card in fronts] == hand
                 assert len(backs) == (0 if other == player else len(start))
                 assert not any(texts(back) for back in backs)
@@ -244,35 +245,37 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
             if not before.is_seen(action, player, after):
                 continue
             for seed in range(2):
-                assert told(before, after.redeal(player, seed), move, player) == told(before, after, move, player)
+                assert page_data(before, after.redeal(player, seed), move, player) == page_data(
+                    before, after, move, player
+                )
     assert secrets
 
 
 def test_of_a_secret_bid_nothing_is_drawn_but_that_it_is_made():
-    made = joust(taken={0: ["sword-1", "lance-2"], 1: ["lance-1"]}, moves=("bid:sword-1+lance-2",))
-    own, others = made.svg(0), made.svg(2)
-    assert "bids 3" in own
-    assert len(having(parsed(own), bid=None)) == 2
-    assert "bid:" not in others
-    assert "Last move" not in others
-    assert "has bid in secret" in others
-    assert "A has bid." in others
+    game = joust(taken={0: ["sword-1", "lance-2"], 1: ["lance-1"]}, moves=("bid:sword-1+lance-2",))
+    own_svg, others_svg = game.svg(0), game.svg(2)
+    assert "bids 3" in own_svg
+    assert len(having(parsed(own_svg), bid=None)) == 2
+    assert "bid:" not in others_svg
+    assert "Last move" not in others_svg
+    assert "has bid in secret" in others_svg
+    assert "A has bid." in others_svg
     other_bid = joust(taken={0: ["sword-1", "lance-2"], 1: ["lance-1"]}, moves=("bid:nothing",))
-    assert other_bid.svg(1) == made.svg(1)
-    assert other_bid.svg(2) == others
+    assert other_bid.svg(1) == game.svg(1)
+    assert other_bid.svg(2) == others_svg
 
 
 def test_an_open_tournament_shows_both_bids_to_all():
-    made = joust(taken={0: ["sword-1", "lance-2"], 1: ["lance-1"]}, moves=("bid:sword-1+lance-2", "bid:lance-1"))
+    game = joust(taken={0: ["sword-1", "lance-2"], 1: ["lance-1"]}, moves=("bid:sword-1+lance-2", "bid:lance-1"))
     for viewer in (None, 0, 1, 2):
-        root = parsed(made.svg(viewer))
+        root = parsed(game.svg(viewer))
         assert "A bid 3, B bid 1 · A +2" in texts(root)
         assert "A bid 3: sword-1, lance-2. B bid 1: lance-1." in root[1].text
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_choices_are_described_without_what_is_hidden(num_players):
-    """Nothing is foreseen of the end of a turn or a bid: a round may end with it, which opens quests."""
+    """The effect of a bid or of the end of a turn isn't foreseen: the round may end with it, and quests are opened."""
     for number, (_, _, after) in enumerate(steps(quest(num_players, 4), 4)):
         if after.over or (number % 6 and after.to_dict()["phase"] != "bid"):
             continue
@@ -280,12 +283,12 @@ def test_choices_are_described_without_what_is_hidden(num_players):
         views = [each.to_dict(player) for each in (after, after.redeal(player, 1), after.redeal(player, 2))]
         for move in after.moves():
             assert browser.foreseeable(move) == (not move.startswith(("bid", "done")))
-            said = [
+            data = [
                 (sentences.choice(view, move, None, NAMES), browser.choice(view, move, None, NAMES, STANDARD))
                 for view in views
             ]
-            assert said[0] == said[1] == said[2]
-            json.dumps(said)
+            assert data[0] == data[1] == data[2]
+            json.dumps(data)
 
 
 # --- words ---------------------------------------------------------------------------------------------------------
@@ -294,15 +297,17 @@ CARD = "(sword|lance|dragon|book) [12]"
 
 
 def test_moves_are_told_in_sentences():
-    heard = set()
+    sentences_seen = set()
     for num_players in PLAYERS:
         for seed in range(4):
             for before, move, after in steps(quest(num_players, seed), seed):
-                said = sentences.played(before.to_dict(0), move, after.to_dict(0), 0, NAMES)
-                assert re.fullmatch(r"[a-z].*\.", said)
-                assert not re.search(r"\s\s|None|\.\.", said)
-                said = re.sub(rf"{CARD}((, {CARD})* and {CARD})?", "CARDS", said)
-                heard.add(re.sub(r"\d+|Ann|Ben|Cleo|Dora|forest|valley|lake|moor|ford|ruin|tower", "…", said))
+                sentence = sentences.played(before.to_dict(0), move, after.to_dict(0), 0, NAMES)
+                assert re.fullmatch(r"[a-z].*\.", sentence)
+                assert not re.search(r"\s\s|None|\.\.", sentence)
+                sentence = re.sub(rf"{CARD}((, {CARD})* and {CARD})?", "CARDS", sentence)
+                sentences_seen.add(
+                    re.sub(r"\d+|Ann|Ben|Cleo|Dora|forest|valley|lake|moor|ford|ruin|tower", "…", sentence)
+                )
     assert {
         "takes the card horse ….",
         "takes the card sword exercise.",
@@ -320,10 +325,10 @@ def test_moves_are_told_in_sentences():
         "bids CARDS: … in all.",
         "bids nothing.",
         "bids CARDS: … in all. … wins the tournament (… …, … …): … points. Round … begins: … has the first tent.",
-    } <= heard
-    assert any(said.startswith("is done: court and horse … go back unused.") for said in heard)
-    assert any(said.endswith(" The game is over.") for said in heard)
-    assert any(said.startswith("asks Artus for … … (") for said in heard)
+    } <= sentences_seen
+    assert any(sentence.startswith("is done: court and horse … go back unused.") for sentence in sentences_seen)
+    assert any(sentence.endswith(" The game is over.") for sentence in sentences_seen)
+    assert any(sentence.startswith("asks Artus for … … (") for sentence in sentences_seen)
 
 
 @pytest.mark.parametrize(
@@ -337,14 +342,14 @@ def test_moves_are_told_in_sentences():
 )
 def test_how_a_tournament_ends(first, second, result):
     bids = [f"bid:{'+'.join(sorted(cards, key=CARDS.index)) or 'nothing'}" for cards in (first, second)]
-    made = joust(taken={0: first, 1: second}, moves=(bids[0],))
-    before = made.to_dict(2)
-    made.play(bids[1])
-    assert f" {result} Round 2" in sentences.played(before, bids[1], made.to_dict(2), 2, NAMES)
+    game = joust(taken={0: first, 1: second}, moves=(bids[0],))
+    before = game.to_dict(2)
+    game.play(bids[1])
+    assert f" {result} Round 2" in sentences.played(before, bids[1], game.to_dict(2), 2, NAMES)
 
 
 @pytest.mark.parametrize(
-    ("move", "said"),
+    ("move", "expected"),
     [
         ("horse-3:lake", "ride to the lake with horse 3"),
         ("horse-3:camelot", "ride to Camelot with horse 3"),
@@ -353,14 +358,14 @@ def test_how_a_tournament_ends(first, second, result):
         ("done", "be done: court, quest and horse 3 go back unused"),
     ],
 )
-def test_choices_are_told_with_what_they_bring(move, said):
-    made = game(
+def test_choices_are_told_with_what_they_bring(move, expected):
+    game = game_at(
         4, actions={0: ["court", "quest", "horse-3"]}, places={0: "forest"}, quests={0: ["forest-2"]},
         start_cards={0: ["sword-2", "book-1"]}, taken={0: ["dragon-2"]},
     )  # fmt: skip
-    before = made.to_dict(0)
-    made.play(move)
-    assert sentences.choice(before, move, made.to_dict(0), NAMES) == said
+    before = game.to_dict(0)
+    game.play(move)
+    assert sentences.choice(before, move, game.to_dict(0), NAMES) == expected
 
 
 # --- looks ---------------------------------------------------------------------------------------------------------
@@ -368,7 +373,7 @@ def test_choices_are_told_with_what_they_bring(move, said):
 
 @pytest.mark.parametrize("eyes", SEEN_BY)
 def test_virtues_and_players_differ_for_all_eyes(eyes):
-    """In CIELAB, where 2 or 3 can just be seen; their signs and outlines differ, too."""
+    """Differences are measured in CIELAB, where 2 or 3 can just be seen. Signs and outlines differ, too."""
     assert least_difference(shapes.VIRTUE_COLOURS, eyes) > 30
     assert least_difference([badge.colour for badge in BADGES[:4]], eyes) > 10
     assert len(set(shapes.SIGNS)) == len(shapes.VIRTUE_COLOURS) == len(VIRTUES)
@@ -386,7 +391,8 @@ LETTERS_ON = {
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_letters_and_signs_stand_out(theme):
-    """4.5 : 1 for letters, 3 : 1 for signs, as WCAG 2 asks; signs of virtues have a dark rim besides."""
+    """Contrasts are 4.5 : 1 for letters and 3 : 1 for signs, as WCAG 2 requires. Signs of virtues may have less,
+    because they have a dark rim."""
     for text, grounds in LETTERS_ON.items():
         for ground in grounds:
             assert contrast(shapes.COLOURS[text][theme], shapes.COLOURS[ground][theme]) >= 4.5, (text, ground)
@@ -430,7 +436,7 @@ def test_changed_boxes_are_drawn(box, num_players):
             root = parsed(after.svg())
             assert len(having(root, place=None)) == len(PLACES)
             assert sentences.played(before.to_dict(), move, after.to_dict(), 0, NAMES, box)
-    made = browser.setup("standard", num_players, box)
-    assert {*made["virtues"]} == {*CARDS}
-    assert {*made["actions"]} == {*ACTIONS}
-    assert {*made["quests"]} == {*QUESTS}
+    game = browser.setup("standard", num_players, box)
+    assert {*game["virtues"]} == {*CARDS}
+    assert {*game["actions"]} == {*ACTIONS}
+    assert {*game["quests"]} == {*QUESTS}

@@ -1,4 +1,4 @@
-"""Positions of the King's quests: they come back as they were, and each fault is named in one line."""
+"""Positions of the King's quests: good ones stay the same when read and written, and faults are named in one line."""
 
 from copy import deepcopy
 
@@ -6,7 +6,7 @@ import pytest
 
 from artus_env import Game
 from foreign import is_short_line
-from quest.positions import ACTIONS, DISPLAY, QUESTS, game, joust, position
+from quest.positions import ACTIONS, DISPLAY, QUESTS, game_at, joust, position
 
 DELETE = object()
 
@@ -154,22 +154,22 @@ FAULTS = [
 
 def changed(data, changes):
     data = deepcopy(data)
-    for (*way, last), value in changes.items():
-        where = data
-        for key in way:
-            where = where[key]
+    for (*path, last), value in changes.items():
+        parent = data
+        for key in path:
+            parent = parent[key]
         if value is DELETE:
-            del where[last]
+            del parent[last]
         else:
-            where[last] = value
+            parent[last] = value
     return data
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_good_positions_are_taken_and_come_back(name):
-    made = Game.from_dict(GOOD[name], game="quest")
-    assert made.to_dict() == GOOD[name]
-    assert Game.from_dict(made.to_dict(), game="quest") == made
+    game = Game.from_dict(GOOD[name], game="quest")
+    assert game.to_dict() == GOOD[name]
+    assert Game.from_dict(game.to_dict(), game="quest") == game
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_piles_may_stand_in_any_order():
 
 
 def test_others_starting_cards_the_pile_and_chance_are_not_for_players():
-    made = game(start_cards={0: ["sword-1"], 1: ["book-1", "book-2"]}, taken={0: ["dragon-1"]}, chance=77)
-    whole, given = made.to_dict(), made.to_dict(1)
+    game = game_at(start_cards={0: ["sword-1"], 1: ["book-1", "book-2"]}, taken={0: ["dragon-1"]}, chance=77)
+    whole, given = game.to_dict(), game.to_dict(1)
     assert whole["chance"] == 77
     assert "chance" not in given
     assert given["start_cards"] == [1, ["book-1", "book-2"], 0]
@@ -205,16 +205,16 @@ def test_others_starting_cards_the_pile_and_chance_are_not_for_players():
 
 
 def test_what_two_have_bid_is_null_to_others_until_bids_are_open():
-    made = joust((0, 2), taken={0: ["sword-1", "sword-1"], 2: ["sword-2"]})
-    assert [made.to_dict(viewer)["bids"] for viewer in range(3)] == [[[], [], []]] * 3
-    made.play("bid:sword-1")
-    assert made.to_dict(0)["bids"] == [["sword-1"], [], []]
-    assert made.to_dict(1)["bids"] == made.to_dict(2)["bids"] == [None, [], []]
-    made.play("bid:nothing")
-    assert made.to_dict(1)["bids"] == [[], [], []]
+    game = joust((0, 2), taken={0: ["sword-1", "sword-1"], 2: ["sword-2"]})
+    assert [game.to_dict(viewer)["bids"] for viewer in range(3)] == [[[], [], []]] * 3
+    game.play("bid:sword-1")
+    assert game.to_dict(0)["bids"] == [["sword-1"], [], []]
+    assert game.to_dict(1)["bids"] == game.to_dict(2)["bids"] == [None, [], []]
+    game.play("bid:nothing")
+    assert game.to_dict(1)["bids"] == [[], [], []]
 
 
 def test_a_bid_of_nothing_is_null_as_well():
-    made = joust(taken={0: ["sword-1"]}, moves=("bid:nothing",))
-    assert made.to_dict(1)["bids"] == [None, [], []]
-    assert made.to_dict(0)["bids"] == [[], [], []]
+    game = joust(taken={0: ["sword-1"]}, moves=("bid:nothing",))
+    assert game.to_dict(1)["bids"] == [None, [], []]
+    assert game.to_dict(0)["bids"] == [[], [], []]

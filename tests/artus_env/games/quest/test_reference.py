@@ -1,7 +1,7 @@
-"""Whole games against a second reading of the rules, move by move.
+"""Whole games compared with a reference implementation of the rules, move by move.
 
-A few are played in CI. `python tests/artus_env/games/quest/test_reference.py 2000` plays 2 000 games with each number
-of players and tells what happened in them.
+A few games are played in CI. `python tests/artus_env/games/quest/test_reference.py 2000` plays 2 000 games with each
+number of players and prints how often each event occurred.
 """
 
 import random
@@ -22,17 +22,17 @@ from quest.positions import points
 
 GAMES = 2 if DISABLED else 12
 CARE = (0.0, 0.5, 0.8, 0.9)
-"""How often players do what appeals most, and otherwise anything: games of all kinds, from aimless ones of thirty
-rounds to those that end at the goal."""
+"""Probabilities that a player chooses the best move instead of a random one: from aimless games of thirty rounds to
+games that end at the goal."""
 EVENTS = {
     "take", "exercise", "artus", "court", "quest", "horse-2", "horse-3", "horse-4", "done", "alone", "alone, nothing",
     "won", "shared", "excluded", "goal",
 }  # fmt: skip
-"""What has to happen, for a comparison to be one."""
+"""Events that must occur in the games, so that the comparison covers all rules."""
 
 
 def choose(game, care, rng):
-    """A move: with the chance `care` the one that appeals most, else any."""
+    """A move: with probability `care` the best one by `greedy_value`, else a random one."""
     legal = game.legal_actions()
     if rng.random() < care:
         return game.move(max(legal, key=lambda action: verbs.greedy_value(game.tables[0], game.state, action)))
@@ -40,7 +40,7 @@ def choose(game, care, rng):
 
 
 def compare(num_players, seed, happened):
-    """Play one game on both, and count what happens in it."""
+    """Play one game in the environment and in the reference, and count its events in `happened`."""
     rng = random.Random(f"{num_players}-{seed}")
     game = Game(num_players=num_players, seed=seed, game="quest")
     position = game.to_dict()
@@ -48,14 +48,15 @@ def compare(num_players, seed, happened):
         before, legal = position, game.moves()
         assert sorted(set(reference.moves(before))) == sorted(legal), before
         move = choose(game, CARE[seed % len(CARE)], rng)
-        told, brought, after = points(game, move), game.play(move), game.to_dict()
-        position = reference.play(before, move, after["tents"])  # which settles the order of equals alone
+        predicted, gained, after = points(game, move), game.play(move), game.to_dict()
+        # The reference uses these tents only for the order of players with equal points.
+        position = reference.play(before, move, after["tents"])
         assert after == position, move
         player = before["turn"]
-        assert brought == after["points"][player] - before["points"][player]
+        assert gained == after["points"][player] - before["points"][player]
         jousters = reference.jousters(before)
         certain = not (move.startswith("bid") and len(jousters) > 1)
-        assert told == (brought if certain else 0)
+        assert predicted == (gained if certain else 0)
         happened.update(event_names(before, move, after, jousters))
     assert game.winners == reference.winners(position)
     happened["goal" if any(position["reached"]) else "round 30"] += 1
@@ -64,7 +65,7 @@ def compare(num_players, seed, happened):
 
 
 def event_names(before, move, after, jousters):
-    """What a move was, in a word or two."""
+    """Names of the events (see `EVENTS`) of a move."""
     kind = move.partition(":")[0]
     yield from ["excluded"] * (before["excluded"] != after["excluded"])
     if kind != "bid":
@@ -73,7 +74,7 @@ def event_names(before, move, after, jousters):
         yield "alone, nothing" if move == "bid:nothing" else "alone"
     elif after["phase"] != "bid":
         gains = sum(after["points"]) - sum(before["points"])
-        higher = max(one - other for one, other in zip(after["points"], before["points"], strict=True))
+        higher = max(new - old for new, old in zip(after["points"], before["points"], strict=True))
         yield {(0, 0): "nothing bid", (2, 1): "shared", (2, 2): "won"}[gains, higher]
 
 

@@ -1,4 +1,4 @@
-"""The rules of the King's quests, one by one, each at a position that is written out."""
+"""One test for each rule of the King's quests, at a position that shows it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from artus_env.engine.contract import verbs
 from artus_env.games.quest import fast, rules
 from artus_env.games.quest.components import PLACES, STANDARD, Components, Quest
 from artus_env.games.quest.definition import QUEST
-from quest.positions import ACTIONS, BOX, CHOICES, DISPLAY, QUESTS, RING, flat, game, joust, points, position
+from quest.positions import ACTIONS, BOX, CHOICES, DISPLAY, QUESTS, RING, flat, game_at, joust, points, position
 
 ALL_PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])
 
@@ -17,12 +17,12 @@ def new_game(players=3, seed=1, start=None):
 
 
 def moves_of(game, kind):
-    """What can be done of one kind, without its name: `lake` of `horse-3:lake`."""
+    """Legal moves of one kind, without the kind: `lake` for `horse-3:lake`."""
     return [move.partition(":")[2] for move in game.moves() if move.partition(":")[0] == kind]
 
 
 def end_of_turn(game):
-    """The position when the player to move has used nothing more."""
+    """The position after the player to move has ended their turn."""
     game.play("done")
     return game.to_dict()
 
@@ -78,104 +78,104 @@ def test_a_start_player_has_the_first_tent_and_the_others_draw():
 @ALL_PLAYERS
 def test_all_take_one_card_after_the_other_in_the_order_of_tents(players):
     dealt = position(players, phase="choose", tents=list(range(players))[::-1], turn=players - 1)
-    made = Game.from_dict(dealt, game="quest")
+    game = Game.from_dict(dealt, game="quest")
     turns = []
-    while made.to_dict()["phase"] == "choose":
-        turns.append(made.player)
-        made.play(made.moves()[-1])
+    while game.to_dict()["phase"] == "choose":
+        turns.append(game.player)
+        game.play(game.moves()[-1])
     assert turns == list(range(players))[::-1] * CHOICES[players]
-    assert made.player == players - 1
-    assert [len(cards) for cards in made.to_dict()["actions"]] == [CHOICES[players]] * players
+    assert game.player == players - 1
+    assert [len(cards) for cards in game.to_dict()["actions"]] == [CHOICES[players]] * players
 
 
 def test_every_card_on_display_can_be_taken():
-    assert moves_of(game(phase="choose"), "take") == ACTIONS
+    assert moves_of(game_at(phase="choose"), "take") == ACTIONS
 
 
 def test_nobody_takes_a_second_tournament_but_two_of_everything_else():
-    made = game(2, phase="choose", actions={0: ["tournament", "quest"]})
-    assert "tournament" not in moves_of(made, "take")
-    assert "quest" in moves_of(made, "take")
-    made.play("take:quest")
-    assert "tournament" in moves_of(made, "take"), "the other player has none"
+    game = game_at(2, phase="choose", actions={0: ["tournament", "quest"]})
+    assert "tournament" not in moves_of(game, "take")
+    assert "quest" in moves_of(game, "take")
+    game.play("take:quest")
+    assert "tournament" in moves_of(game, "take"), "the other player has none"
 
 
 def test_what_is_taken_is_gone():
-    made = game(phase="choose", moves=("take:artus",))
-    assert "artus" not in moves_of(made, "take")
-    assert made.to_dict()["actions"][0] == ["artus"]
+    game = game_at(phase="choose", moves=("take:artus",))
+    assert "artus" not in moves_of(game, "take")
+    assert game.to_dict()["actions"][0] == ["artus"]
 
 
 # --- 3 acting --------------------------------------------------------------------------------------------------------
 
 
 def test_action_cards_are_used_in_any_order_and_go_back():
-    made = game(actions={0: ["exercise-sword", "horse-2", "horse-3"]})
-    before = made.to_dict()["display"]
-    made.play("horse-3:forest")
-    made.play("horse-2:camelot")
-    made.play("exercise:sword-2")
-    assert made.to_dict()["actions"][0] == []
-    assert made.to_dict()["taken"][0] == ["sword-2"]
-    assert sorted(made.to_dict()["display"]) == sorted([*before, "exercise-sword", "horse-2", "horse-3"])
-    assert made.moves() == ["done"]
-    assert made.player == 0, "the turn ends with done alone"
+    game = game_at(actions={0: ["exercise-sword", "horse-2", "horse-3"]})
+    before = game.to_dict()["display"]
+    game.play("horse-3:forest")
+    game.play("horse-2:camelot")
+    game.play("exercise:sword-2")
+    assert game.to_dict()["actions"][0] == []
+    assert game.to_dict()["taken"][0] == ["sword-2"]
+    assert sorted(game.to_dict()["display"]) == sorted([*before, "exercise-sword", "horse-2", "horse-3"])
+    assert game.moves() == ["done"]
+    assert game.player == 0, "the turn ends with done alone"
 
 
 def test_what_is_not_used_goes_back_without_effect():
-    made = game(actions={0: ["exercise-sword", "artus", "horse-4"]})
-    after = end_of_turn(made)
+    game = game_at(actions={0: ["exercise-sword", "artus", "horse-4"]})
+    after = end_of_turn(game)
     assert after["actions"][0] == []
     assert {"exercise-sword", "artus", "horse-4"} <= set(after["display"])
     assert after["turn"] == 1
 
 
 def test_turns_follow_the_tents():
-    made = game(turn=2, tents=[2, 0, 1])
-    assert end_of_turn(made)["turn"] == 0
-    assert end_of_turn(made)["turn"] == 1
+    game = game_at(turn=2, tents=[2, 0, 1])
+    assert end_of_turn(game)["turn"] == 0
+    assert end_of_turn(game)["turn"] == 1
 
 
 def test_exercising_takes_any_card_of_its_virtue_in_camelot():
-    made = game(actions={0: ["exercise-lance"]})
-    assert moves_of(made, "exercise") == ["lance-1", "lance-2"]
-    made.play("exercise:lance-2")
-    assert made.to_dict()["piles"]["lance"] == [1, 1, 1, 2]
+    game = game_at(actions={0: ["exercise-lance"]})
+    assert moves_of(game, "exercise") == ["lance-1", "lance-2"]
+    game.play("exercise:lance-2")
+    assert game.to_dict()["piles"]["lance"] == [1, 1, 1, 2]
 
 
 def test_an_empty_pile_has_nothing_to_take():
-    made = game(actions={0: ["exercise-book"]}, taken={1: ["book-1", "book-1"], 2: ["book-2", "book-2"]})
-    assert made.moves() == ["done"]
-    made = game(actions={0: ["exercise-book"]}, taken={1: ["book-1", "book-1"], 2: ["book-2"]})
-    assert moves_of(made, "exercise") == ["book-2"]
+    game = game_at(actions={0: ["exercise-book"]}, taken={1: ["book-1", "book-1"], 2: ["book-2", "book-2"]})
+    assert game.moves() == ["done"]
+    game = game_at(actions={0: ["exercise-book"]}, taken={1: ["book-1", "book-1"], 2: ["book-2"]})
+    assert moves_of(game, "exercise") == ["book-2"]
 
 
 def test_outside_camelot_nobody_exercises_or_asks_for_quests():
-    made = game(actions={0: ["exercise-sword", "artus"]}, places={0: "lake"})
-    assert made.moves() == ["done"]
+    game = game_at(actions={0: ["exercise-sword", "artus"]}, places={0: "lake"})
+    assert game.moves() == ["done"]
 
 
 def test_artus_gives_any_open_quest_and_the_display_is_not_filled_up():
-    made = game(actions={0: ["artus"]}, open_quests=["forest-1", "lake-2", "ford-1"])
-    assert moves_of(made, "artus") == ["forest-1", "lake-2", "ford-1"]
-    made.play("artus:lake-2")
-    after = made.to_dict()
+    game = game_at(actions={0: ["artus"]}, open_quests=["forest-1", "lake-2", "ford-1"])
+    assert moves_of(game, "artus") == ["forest-1", "lake-2", "ford-1"]
+    game.play("artus:lake-2")
+    after = game.to_dict()
     assert after["open_quests"] == ["forest-1", "ford-1"]
     assert after["quests"][0] == ["lake-2"]
     assert len(after["quest_pile"]) == 11
 
 
 def test_without_open_quests_artus_gives_none():
-    assert game(actions={0: ["artus"]}, open_quests=[]).moves() == ["done"]
+    assert game_at(actions={0: ["artus"]}, open_quests=[]).moves() == ["done"]
 
 
 @pytest.mark.parametrize("book", ["book-1", "book-2"])
 def test_court_takes_any_book_outside_camelot_for_two_points(book):
-    made = game(actions={0: ["court"]}, places={0: "moor"}, taken={0: ["book-1", "book-2"]})
-    assert moves_of(made, "court") == ["book-1", "book-2"]
-    assert points(made, f"court:{book}") == 2
-    made.play(f"court:{book}")
-    after = made.to_dict()
+    game = game_at(actions={0: ["court"]}, places={0: "moor"}, taken={0: ["book-1", "book-2"]})
+    assert moves_of(game, "court") == ["book-1", "book-2"]
+    assert points(game, f"court:{book}") == 2
+    game.play(f"court:{book}")
+    after = game.to_dict()
     assert after["points"] == [2, 0, 0]
     assert after["taken"][0] == [{"book-1": "book-2", "book-2": "book-1"}[book]]
     assert after["piles"]["book"] == sorted([1, 2, int(book[-1])])
@@ -183,13 +183,13 @@ def test_court_takes_any_book_outside_camelot_for_two_points(book):
 
 
 def test_no_court_in_camelot_or_without_a_book():
-    assert game(actions={0: ["court"]}, taken={0: ["book-1"]}).moves() == ["done"]
-    assert game(actions={0: ["court"]}, places={0: "moor"}, taken={0: ["sword-1"]}).moves() == ["done"]
+    assert game_at(actions={0: ["court"]}, taken={0: ["book-1"]}).moves() == ["done"]
+    assert game_at(actions={0: ["court"]}, places={0: "moor"}, taken={0: ["sword-1"]}).moves() == ["done"]
 
 
 def quest_at(quest, place, taken, start=(), **parts):
-    """Player 0 holds a quest and may do one."""
-    return game(
+    """A game in which player 0 has this quest in hand, a quest card, and these virtue cards."""
+    return game_at(
         actions={0: ["quest"]},
         places={0: place},
         quests={0: [quest]},
@@ -201,7 +201,7 @@ def quest_at(quest, place, taken, start=(), **parts):
 
 @pytest.mark.parametrize("quest", QUESTS)
 def test_every_quest_brings_its_shields_for_its_cards(quest):
-    """The list of the box, in the words of `siblings.md`."""
+    """The quests of the box, as the rule text lists them."""
     demands, shields = {
         "forest-1": (["sword-2"], 3),
         "forest-2": (["sword-2", "dragon-1"], 5),
@@ -219,10 +219,10 @@ def test_every_quest_brings_its_shields_for_its_cards(quest):
         "tower-2": (["sword-2", "lance-1", "book-1"], 7),
     }[quest]
     place = quest.partition("-")[0]
-    made = quest_at(quest, place, demands)
-    assert points(made, f"quest:{quest}") == shields
-    made.play(f"quest:{quest}")
-    after = made.to_dict()
+    game = quest_at(quest, place, demands)
+    assert points(game, f"quest:{quest}") == shields
+    game.play(f"quest:{quest}")
+    after = game.to_dict()
     assert after["points"][0] == shields
     assert after["taken"][0] == after["quests"][0] == []
     assert quest not in [*after["open_quests"], *after["quest_pile"]], "it is out of the game"
@@ -232,17 +232,19 @@ def test_every_quest_brings_its_shields_for_its_cards(quest):
         assert quest_at(quest, place, demands[:nth] + demands[nth + 1 :]).moves() == ["done"]
     for nth, demand in enumerate(demands):
         if demand.endswith("2"):
-            lower = [*demands[:nth], demand.replace("2", "1"), *demands[nth + 1 :]]
-            assert quest_at(quest, place, lower).moves() == ["done"]
+            lower_cards = [*demands[:nth], demand.replace("2", "1"), *demands[nth + 1 :]]
+            assert quest_at(quest, place, lower_cards).moves() == ["done"]
 
 
 def test_a_quest_is_done_at_its_place_and_from_the_hand():
     assert quest_at("lake-1", "moor", ["dragon-2"]).moves() == ["done"]
     assert quest_at("lake-1", "camelot", ["dragon-2"]).moves() == ["done"]
-    other = game(actions={0: ["quest"]}, places={0: "lake"}, quests={1: ["lake-1"]}, taken={0: ["dragon-2"]})
-    assert other.moves() == ["done"]
-    lying = game(actions={0: ["quest"]}, places={0: "lake"}, open_quests=["lake-1"], taken={0: ["dragon-2"]})
-    assert lying.moves() == ["done"]
+    quest_of_other = game_at(
+        actions={0: ["quest"]}, places={0: "lake"}, quests={1: ["lake-1"]}, taken={0: ["dragon-2"]}
+    )
+    assert quest_of_other.moves() == ["done"]
+    open_quest = game_at(actions={0: ["quest"]}, places={0: "lake"}, open_quests=["lake-1"], taken={0: ["dragon-2"]})
+    assert open_quest.moves() == ["done"]
 
 
 def test_two_low_cards_do_not_make_a_high_one():
@@ -250,44 +252,44 @@ def test_two_low_cards_do_not_make_a_high_one():
 
 
 def test_the_lowest_card_that_will_do_is_paid():
-    made = quest_at("lake-2", "lake", ["lance-1", "dragon-2"], ["lance-2", "dragon-1"])
-    made.play("quest:lake-2")
-    after = made.to_dict()
+    game = quest_at("lake-2", "lake", ["lance-1", "dragon-2"], ["lance-2", "dragon-1"])
+    game.play("quest:lake-2")
+    after = game.to_dict()
     assert (after["start_cards"][0], after["taken"][0]) == (["lance-2"], ["dragon-2"])
     assert after["excluded"][0] == []
 
 
 def test_a_higher_card_pays_and_shows_that_there_is_no_lower_one():
-    made = quest_at("lake-2", "lake", ["lance-2", "dragon-2"], ["book-1"])
-    made.play("quest:lake-2")
-    after = made.to_dict()
+    game = quest_at("lake-2", "lake", ["lance-2", "dragon-2"], ["book-1"])
+    game.play("quest:lake-2")
+    after = game.to_dict()
     assert after["points"][0] == 4
     assert after["excluded"] == [["lance-1", "dragon-1"], [], []]
 
 
 def test_exclusions_are_noted_even_if_no_starting_card_is_left_and_never_end():
-    made = quest_at("lake-2", "lake", ["lance-2", "dragon-1"])
-    made.play("quest:lake-2")
-    assert end_of_turn(made)["excluded"][0] == ["lance-1"]
+    game = quest_at("lake-2", "lake", ["lance-2", "dragon-1"])
+    game.play("quest:lake-2")
+    assert end_of_turn(game)["excluded"][0] == ["lance-1"]
     for _ in range(2):
-        made.play("done")
-    assert made.to_dict()["round"] == 2
-    assert made.to_dict()["excluded"][0] == ["lance-1"]
+        game.play("done")
+    assert game.to_dict()["round"] == 2
+    assert game.to_dict()["excluded"][0] == ["lance-1"]
 
 
 def test_each_quest_card_does_one_quest():
-    both = {
+    two_quests = {
         "quests": {0: ["lake-1", "lake-2"]},
         "taken": {0: ["dragon-1", "dragon-2", "lance-1"]},
         "places": {0: "lake"},
     }
-    made = game(actions={0: ["quest", "quest"]}, **both)
-    made.play("quest:lake-1")
-    made.play("quest:lake-2")
-    assert made.scores[0] == 7
-    made = game(actions={0: ["quest"]}, **both)
-    made.play("quest:lake-1")
-    assert made.moves() == ["done"]
+    game = game_at(actions={0: ["quest", "quest"]}, **two_quests)
+    game.play("quest:lake-1")
+    game.play("quest:lake-2")
+    assert game.scores[0] == 7
+    game = game_at(actions={0: ["quest"]}, **two_quests)
+    game.play("quest:lake-1")
+    assert game.moves() == ["done"]
 
 
 @pytest.mark.parametrize(
@@ -301,52 +303,52 @@ def test_each_quest_card_does_one_quest():
     ],
 )
 def test_horses_go_as_far_as_they_can_or_less_both_ways_round_the_ring(horse, place, reached):
-    made = game(actions={0: [horse]}, places={0: place, 1: "ford"})
-    assert set(moves_of(made, horse)) == reached
-    made.play(f"{horse}:ford" if "ford" in reached else f"{horse}:forest")
-    assert made.to_dict()["places"][0] in reached
+    game = game_at(actions={0: [horse]}, places={0: place, 1: "ford"})
+    assert set(moves_of(game, horse)) == reached
+    game.play(f"{horse}:ford" if "ford" in reached else f"{horse}:forest")
+    assert game.to_dict()["places"][0] in reached
 
 
 def test_the_ring_is_that_of_the_deal():
     ring = ["camelot", "tower", "moor", "lake", "ruin", "valley", "ford", "forest"]
-    made = game(actions={0: ["horse-2"]}, ring=ring)
-    assert set(moves_of(made, "horse-2")) == {"tower", "moor", "forest", "ford"}
+    game = game_at(actions={0: ["horse-2"]}, ring=ring)
+    assert set(moves_of(game, "horse-2")) == {"tower", "moor", "forest", "ford"}
 
 
 # --- what is laid back -----------------------------------------------------------------------------------------------
 
 
 def test_a_card_that_was_taken_openly_is_laid_back_first():
-    made = game(
+    game = game_at(
         actions={0: ["court", "court"]},
         players=4,
         places={0: "moor"},
         taken={0: ["book-1"]},
         start_cards={0: ["book-1"]},
     )
-    made.play("court:book-1")
-    assert (made.to_dict()["start_cards"][0], made.to_dict()["taken"][0]) == (["book-1"], [])
-    made.play("court:book-1")
-    assert (made.to_dict()["start_cards"][0], made.to_dict()["taken"][0]) == ([], [])
+    game.play("court:book-1")
+    assert (game.to_dict()["start_cards"][0], game.to_dict()["taken"][0]) == (["book-1"], [])
+    game.play("court:book-1")
+    assert (game.to_dict()["start_cards"][0], game.to_dict()["taken"][0]) == ([], [])
 
 
 # --- 4 the tournament ------------------------------------------------------------------------------------------------
 
 
 def acted(places, actions, **parts):
-    """The position when the last player, who has nothing left, is done."""
-    made = game(turn=2, places=places, actions=actions, **parts)
-    return end_of_turn(made)
+    """The position after the last player has ended their turn, which ends the acting phase."""
+    game = game_at(turn=2, places=places, actions=actions, **parts)
+    return end_of_turn(game)
 
 
 def test_cards_of_the_tournament_stay_until_it_is_over():
-    made = game(actions={0: ["tournament", "horse-2"]}, places={0: "lake"})
-    after = end_of_turn(made)
+    game = game_at(actions={0: ["tournament", "horse-2"]}, places={0: "lake"})
+    after = end_of_turn(game)
     assert after["actions"][0] == ["tournament"], "also those of knights outside Camelot"
-    made.play("done")
-    made.play("done")
-    assert made.to_dict()["actions"][0] == []
-    assert made.to_dict()["display"].count("tournament") == 2
+    game.play("done")
+    game.play("done")
+    assert game.to_dict()["actions"][0] == []
+    assert game.to_dict()["display"].count("tournament") == 2
 
 
 def test_only_knights_in_camelot_joust():
@@ -360,11 +362,11 @@ def test_only_knights_in_camelot_joust():
 
 
 def test_alone_a_player_bids_exactly_one_card_for_two_points():
-    made = joust((1,), taken={1: ["sword-1", "sword-2"]}, start_cards={1: ["lance-1", "book-1"]})
-    assert set(moves_of(made, "bid")) == {"sword-1", "sword-2", "lance-1"}
-    assert points(made, "bid:lance-1") == 2
-    made.play("bid:lance-1")
-    after = made.to_dict()
+    game = joust((1,), taken={1: ["sword-1", "sword-2"]}, start_cards={1: ["lance-1", "book-1"]})
+    assert set(moves_of(game, "bid")) == {"sword-1", "sword-2", "lance-1"}
+    assert points(game, "bid:lance-1") == 2
+    game.play("bid:lance-1")
+    after = game.to_dict()
     assert after["points"] == [0, 2, 0]
     assert (after["start_cards"][1], after["taken"][1]) == (["book-1"], ["sword-1", "sword-2"])
     assert after["phase"] == "choose"
@@ -372,25 +374,25 @@ def test_alone_a_player_bids_exactly_one_card_for_two_points():
 
 
 def test_alone_without_sword_and_lance_a_player_gets_nothing_and_that_is_known():
-    made = joust((1,), taken={1: ["dragon-1"]}, start_cards={1: ["book-1"]})
-    assert made.moves() == ["bid:nothing"]
-    assert points(made, "bid:nothing") == 0
-    made.play("bid:nothing")
-    assert made.scores == [0, 0, 0]
-    assert made.to_dict()["excluded"][1] == ["sword-1", "sword-2", "lance-1", "lance-2"]
+    game = joust((1,), taken={1: ["dragon-1"]}, start_cards={1: ["book-1"]})
+    assert game.moves() == ["bid:nothing"]
+    assert points(game, "bid:nothing") == 0
+    game.play("bid:nothing")
+    assert game.scores == [0, 0, 0]
+    assert game.to_dict()["excluded"][1] == ["sword-1", "sword-2", "lance-1", "lance-2"]
 
 
 def test_two_bid_any_set_of_swords_and_lances():
-    made = joust(taken={0: ["sword-1", "dragon-1"]}, start_cards={0: ["sword-1", "lance-2"]})
+    game = joust(taken={0: ["sword-1", "dragon-1"]}, start_cards={0: ["sword-1", "lance-2"]})
     bids = ["nothing", "lance-2", "sword-1", "sword-1+lance-2", "sword-1+sword-1", "sword-1+sword-1+lance-2"]
-    assert set(moves_of(made, "bid")) == set(bids)
-    assert [points(made, f"bid:{bid}") for bid in bids] == [0] * 6
+    assert set(moves_of(game, "bid")) == set(bids)
+    assert [points(game, f"bid:{bid}") for bid in bids] == [0] * 6
 
 
 def test_the_earlier_tent_bids_first():
-    made = joust((0, 1), tents=[1, 2, 0], turn=1, taken={0: ["sword-1"], 1: ["sword-2"]})
-    made.play("bid:sword-2")
-    assert made.player == 0
+    game = joust((0, 1), tents=[1, 2, 0], turn=1, taken={0: ["sword-1"], 1: ["sword-2"]})
+    game.play("bid:sword-2")
+    assert game.player == 0
 
 
 @pytest.mark.parametrize(
@@ -404,12 +406,12 @@ def test_the_earlier_tent_bids_first():
     ],
 )
 def test_the_higher_sum_wins_equal_ones_share_and_all_bids_go_back(bids, won):
-    made = joust(taken={0: ["sword-2", "lance-1"], 1: ["sword-1", "lance-1", "book-1"]})
+    game = joust(taken={0: ["sword-2", "lance-1"], 1: ["sword-1", "lance-1", "book-1"]})
     cards = BOX.total() - 5
     for bid in bids:
-        assert made.to_dict()["bids"][made.player] == []
-        made.play(f"bid:{bid}")
-    after = made.to_dict()
+        assert game.to_dict()["bids"][game.player] == []
+        game.play(f"bid:{bid}")
+    after = game.to_dict()
     assert after["points"] == won
     assert after["bids"] == [[], [], []]
     assert after["excluded"] == [[], [], []], "whoever may bid nothing shows nothing"
@@ -419,8 +421,8 @@ def test_the_higher_sum_wins_equal_ones_share_and_all_bids_go_back(bids, won):
 
 
 def test_cards_that_are_bid_stay_in_the_hand_until_bids_are_open():
-    made = joust(taken={0: ["sword-2"]}, moves=("bid:sword-2",))
-    after = made.to_dict()
+    game = joust(taken={0: ["sword-2"]}, moves=("bid:sword-2",))
+    after = game.to_dict()
     assert after["taken"][0] == ["sword-2"]
     assert after["bids"][0] == ["sword-2"]
     assert after["piles"]["sword"] == [1, 1, 1, 2]
@@ -428,9 +430,9 @@ def test_cards_that_are_bid_stay_in_the_hand_until_bids_are_open():
 
 
 def test_what_a_move_brings_its_player_is_told_when_bids_are_open():
-    made = joust(taken={0: ["sword-2"], 1: ["lance-2", "lance-1"]})
-    assert made.play("bid:sword-2") == 0
-    assert made.play("bid:lance-1+lance-2") == 2
+    game = joust(taken={0: ["sword-2"], 1: ["lance-2", "lance-1"]})
+    assert game.play("bid:sword-2") == 0
+    assert game.play("bid:lance-1+lance-2") == 2
 
 
 # --- 5 the end of a round --------------------------------------------------------------------------------------------
@@ -465,7 +467,7 @@ def test_a_lot_settles_the_order_of_equal_points():
 
 
 def test_every_round_has_a_lot_of_its_own():
-    """The number of the lot counts: the same `chance` gives another order later."""
+    """A lot depends on its number: the same `chance` gives another order in a later round."""
     orders = {tuple(acted({}, {}, round=30 - 1, lots=lots)["tents"]) for lots in range(20)}
     assert len(orders) > 2
 
@@ -476,46 +478,46 @@ def test_every_round_has_a_lot_of_its_own():
 @pytest.mark.parametrize(("players", "goal"), [(2, 25), (3, 20), (4, 15)])
 def test_the_round_in_which_somebody_reaches_the_goal_is_played_to_its_end(players, goal):
     before = [goal - 2] + [0] * (players - 1)
-    made = game(players, actions={0: ["court"]}, places={0: "moor"}, taken={0: ["book-1"]}, points=before)
-    made.play("court:book-1")
-    assert not made.over
-    assert made.to_dict()["reached"] == [1] + [0] * (players - 1)
+    game = game_at(players, actions={0: ["court"]}, places={0: "moor"}, taken={0: ["book-1"]}, points=before)
+    game.play("court:book-1")
+    assert not game.over
+    assert game.to_dict()["reached"] == [1] + [0] * (players - 1)
     for _ in range(players):
-        assert not made.over
-        made.play("done")
-    assert made.over
-    assert made.winners == [0]
-    assert made.moves() == []
+        assert not game.over
+        game.play("done")
+    assert game.over
+    assert game.winners == [0]
+    assert game.moves() == []
 
 
 def test_one_point_less_does_not_end_the_game():
-    made = game(actions={0: ["court"]}, places={0: "moor"}, taken={0: ["book-1"]}, points=[17, 0, 0])
-    made.play("court:book-1")
+    game = game_at(actions={0: ["court"]}, places={0: "moor"}, taken={0: ["book-1"]}, points=[17, 0, 0])
+    game.play("court:book-1")
     for _ in range(3):
-        made.play("done")
-    assert not made.over
-    assert made.to_dict()["reached"] == [0, 0, 0]
+        game.play("done")
+    assert not game.over
+    assert game.to_dict()["reached"] == [0, 0, 0]
 
 
 def test_most_points_win_even_if_somebody_else_reached_the_goal_first():
-    made = joust((1,), taken={1: ["sword-1"]}, points=[20, 19, 3], reached=[1, 0, 0], moves=("bid:sword-1",))
-    assert made.over
-    assert made.scores == [20, 21, 3]
-    assert made.winners == [1]
-    assert made.to_dict()["reached"] == [1, 2, 0]
+    game = joust((1,), taken={1: ["sword-1"]}, points=[20, 19, 3], reached=[1, 0, 0], moves=("bid:sword-1",))
+    assert game.over
+    assert game.scores == [20, 21, 3]
+    assert game.winners == [1]
+    assert game.to_dict()["reached"] == [1, 2, 0]
 
 
 def test_of_equal_points_the_first_at_the_goal_wins_alone():
-    made = joust((1,), taken={1: ["sword-1"]}, points=[20, 18, 3], reached=[1, 0, 0], moves=("bid:sword-1",))
-    assert made.scores == [20, 20, 3]
-    assert made.winners == [0]
+    game = joust((1,), taken={1: ["sword-1"]}, points=[20, 18, 3], reached=[1, 0, 0], moves=("bid:sword-1",))
+    assert game.scores == [20, 20, 3]
+    assert game.winners == [0]
 
 
 def test_two_who_reach_the_goal_in_one_tournament_share():
-    made = joust(taken={0: ["sword-1"], 1: ["lance-1"]}, points=[19, 19, 3], moves=("bid:sword-1", "bid:lance-1"))
-    assert made.over
-    assert made.to_dict()["reached"] == [1, 1, 0]
-    assert made.winners == [0, 1]
+    game = joust(taken={0: ["sword-1"], 1: ["lance-1"]}, points=[19, 19, 3], moves=("bid:sword-1", "bid:lance-1"))
+    assert game.over
+    assert game.to_dict()["reached"] == [1, 1, 0]
+    assert game.winners == [0, 1]
 
 
 def test_when_the_game_ends_quests_tents_round_and_lots_stay():
@@ -523,8 +525,8 @@ def test_when_the_game_ends_quests_tents_round_and_lots_stay():
         turn=2, points=[20, 3, 3], reached=[1, 0, 0], round=7, lots=2, open_quests=["lake-1"], tents=[1, 0, 2],
         start_player=0, actions={0: ["tournament"], 2: ["horse-2"]}, places={0: "lake"},
     )  # fmt: skip
-    made = Game.from_dict(before, game="quest")
-    after = end_of_turn(made)
+    game = Game.from_dict(before, game="quest")
+    after = end_of_turn(game)
     assert (after["phase"], after["turn"]) == ("over", 0)
     for name in ("tents", "round", "lots", "open_quests", "quest_pile", "places"):
         assert after[name] == before[name]
@@ -533,24 +535,24 @@ def test_when_the_game_ends_quests_tents_round_and_lots_stay():
 
 
 def test_the_thirtieth_round_is_the_last():
-    made = game(turn=2, round=30, points=[4, 9, 9])
-    after = end_of_turn(made)
+    game = game_at(turn=2, round=30, points=[4, 9, 9])
+    after = end_of_turn(game)
     assert (after["phase"], after["round"]) == ("over", 30)
-    assert made.winners == [1, 2], "equal points share"
-    assert end_of_turn(game(turn=2, round=29))["phase"] == "choose"
+    assert game.winners == [1, 2], "equal points share"
+    assert end_of_turn(game_at(turn=2, round=29))["phase"] == "choose"
 
 
 def test_the_goal_counts_in_the_last_round_too():
     parts = {"turn": 2, "round": 30, "reached": [2, 1, 0]}
-    made = game(points=[21, 21, 0], **parts)
-    made.play("done")
-    assert made.winners == [1]
+    game = game_at(points=[21, 21, 0], **parts)
+    game.play("done")
+    assert game.winners == [1]
 
 
 def test_a_margin_is_measured_by_the_goal():
     for players, goal in ((2, 25), (3, 20), (4, 15)):
-        made = game(players)
-        assert verbs.margin_scale(made.tables[0], made.state) == goal
+        game = game_at(players)
+        assert verbs.margin_scale(game.tables[0], game.state) == goal
 
 
 # --- numbers, texts, the box -----------------------------------------------------------------------------------------
@@ -574,16 +576,16 @@ def test_every_action_can_be_said_in_words():
 def test_a_move_that_is_no_move_is_refused():
     for move in ("bid:sword-2", "take:horse-9", "exercise:sword-1 ", "done"):
         with pytest.raises(IllegalMoveError):
-            game(phase="choose").play(move)
+            game_at(phase="choose").play(move)
 
 
 def test_another_box_plays_another_game():
     box = Components().replace(goals=[3, 3, 3], court=3, prize=4, rounds=5, choices=[2, 2, 2])
-    made = Game(num_players=2, seed=1, components=box, game="quest")
-    assert made.definition.action_table(box) == QUEST.action_table(STANDARD)
-    while not made.over:
-        made.play(made.moves()[-1])
-    assert made.to_dict()["round"] <= 5
+    game = Game(num_players=2, seed=1, components=box, game="quest")
+    assert game.definition.action_table(box) == QUEST.action_table(STANDARD)
+    while not game.over:
+        game.play(game.moves()[-1])
+    assert game.to_dict()["round"] <= 5
     assert Components.from_dict(box.to_dict()) == box
     assert Components.from_dict(box.to_dict()).hash == box.hash != STANDARD.hash
 
@@ -592,7 +594,7 @@ def test_another_box_plays_another_game():
     ("change", "words"),
     [
         ({"copies": (3, 2)}, "copies must be a list of 8"),
-        ({"copies": (3, 2, 0, 2, 2, 2, 2, 2)}, "swords and lances must be there"),
+        ({"copies": (3, 2, 0, 2, 2, 2, 2, 2)}, "there must be swords and lances of each value"),
         ({"copies": (5, 5, 5, 5, 2, 2, 2, 2)}, "at most 180 bids, got 1296"),
         ({"copies": (1, 1, 1, 1, 0, 0, 0, 0)}, "4 players start with 2 cards each"),
         ({"copies": (9, 2, 3, 2, 2, 2, 2, 2)}, "copies must be in 0..5"),
@@ -608,7 +610,7 @@ def test_another_box_plays_another_game():
         ({"goals": (0, 20, 15)}, "goals must be in 1..99"),
         ({"quests": ()}, "quests must be a list of 14"),
         ({"quests": (1,) * 14}, "quests needs Quest objects"),
-        ({"quests": (Quest((0, 0, 0, 0), 3),) * 14}, "each demands something"),
+        ({"quests": (Quest((0, 0, 0, 0), 3),) * 14}, "each one must demand a card"),
         ({"quests": (Quest((3, 0, 0, 0), 3),) * 14}, "quests: needs must be in 0..2"),
         ({"quests": (Quest((2, 0, 0, 0), 0),) * 14}, "quests: points must be in 1..99"),
         ({"rounds": 0}, "rounds must be in 1..99"),

@@ -1,11 +1,11 @@
-"""What people read of the King's quests in a terminal."""
+"""Texts of positions of the King's quests for the terminal."""
 
 import random
 
 import pytest
 
 from artus_env import Game
-from quest.positions import RING, game, joust
+from quest.positions import RING, game_at, joust
 
 PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])
 
@@ -15,25 +15,25 @@ def test_every_position_fits_into_80_columns(players):
     rng = random.Random(players)
     names = ["a name that is far too long to fit into any line\x1b[31m", "Bo", "Cy", "Di"][:players]
     for seed in (1, 2):
-        made = Game(num_players=players, seed=seed, game="quest")
-        while not made.over:
+        game = Game(num_players=players, seed=seed, game="quest")
+        while not game.over:
             if rng.random() < 0.05:
                 for viewer in (None, 0):
-                    text = made.render(viewer, names=names)
+                    text = game.render(viewer, names=names)
                     assert max(map(len, text.splitlines())) <= 80
                     assert text.replace("\n", "").isprintable()
-            made.play(rng.choice(made.moves()))
-        assert " won." in made.render()
+            game.play(rng.choice(game.moves()))
+        assert " won." in game.render()
 
 
 def test_a_position_reads_like_this():
-    made = game(
+    game = game_at(
         turn=1, round=7, lots=2, tents=[1, 0, 2], ring=[*RING[:1], *RING[:0:-1]], places={1: "lake"}, points=[20, 3, 0],
         reached=[1, 0, 0], start_cards={0: ["sword-1", "book-1"], 1: ["book-1", "book-2"]},
         taken={0: ["lance-1", "lance-1"], 1: ["dragon-2"]}, quests={1: ["lake-1"], 2: ["moor-2"]},
         open_quests=["lake-2"], actions={1: ["horse-2", "quest", "quest"]}, excluded={0: ["dragon-1"]},
     )  # fmt: skip
-    assert made.render(1, names=["Ann", "Bo", "Cy"]).splitlines() == [
+    assert game.render(1, names=["Ann", "Bo", "Cy"]).splitlines() == [
         "Round 7 of at most 30: B Bo uses action cards or is done.",
         "The game ends with the round in which somebody has 20 points.",
         "",
@@ -66,17 +66,17 @@ def test_a_position_reads_like_this():
 
 
 def test_of_bids_everybody_sees_that_they_are_made():
-    made = joust(taken={0: ["sword-1"], 1: ["lance-1"]}, moves=("bid:sword-1",))
-    assert "A player 0, 0 points - bids sword-1" in made.render(0)
-    assert "A player 0, 0 points - has bid, in secret" in made.render(2)
-    assert "B player 1, 0 points - to move, in the tournament, has still to bid" in made.render(2)
+    game = joust(taken={0: ["sword-1"], 1: ["lance-1"]}, moves=("bid:sword-1",))
+    assert "A player 0, 0 points - bids sword-1" in game.render(0)
+    assert "A player 0, 0 points - has bid, in secret" in game.render(2)
+    assert "B player 1, 0 points - to move, in the tournament, has still to bid" in game.render(2)
 
 
 def test_the_winner_is_named():
-    made = joust((1,), taken={1: ["sword-1"]}, points=[20, 18, 3], reached=[1, 0, 0], moves=("bid:sword-1",))
-    assert made.render().startswith("Over in round 1: A player 0 won.")
+    game = joust((1,), taken={1: ["sword-1"]}, points=[20, 18, 3], reached=[1, 0, 0], moves=("bid:sword-1",))
+    assert game.render().startswith("Over in round 1: A player 0 won.")
 
 
 def test_every_player_needs_a_name():
     with pytest.raises(ValueError, match=r"names must name 3 players, got \['Ann'\]"):
-        game().render(names=["Ann"])
+        game_at().render(names=["Ann"])
