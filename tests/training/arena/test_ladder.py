@@ -1,4 +1,5 @@
-"""The ladder: from results of tournaments and best responses to one table a game, which says what wasn't measured."""
+"""The ladder: one table for each game, from results of tournaments and best responses; it shows what wasn't
+measured."""
 
 import dataclasses
 import json
@@ -54,7 +55,7 @@ def test_what_was_measured_comes_together(played, exploited, tmp_path):
     assert best == "25.0 (20.0 .. 30.0): ppo-search:8 trained from own weights"
     assert wins.startswith(f"{100 * greedy.wins:.1f} % (")
     assert speed == NOT_MEASURED
-    # What is measured later comes on top, and nothing is lost.
+    # A later measurement is added, and nothing is lost.
     assert update_ladder([str(path), "--tournaments", str(played), "--seconds", "0.01"]) == 0
     again = read_ladder(path)
     assert [dataclasses.replace(entry, decisions=None) for entry in again.entries] == ladder.entries

@@ -38,7 +38,8 @@ from artus_training.workers.units import run_units
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
-    """Ratings are fitted to each sample of the deals. To see whether intervals are right a tenth of them will do."""
+    """Ratings are fitted to each sample of the deals. A tenth of the samples is enough to see whether intervals are
+    right."""
     monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 200)
 
 
@@ -79,7 +80,8 @@ def test_places_of_seats():
 
 
 def test_everybody_sits_behind_everybody_and_keeps_his_own_scores(tmp_path):
-    """With three or more players rotating is not enough: the same agent would always move before another."""
+    """With three or more players rotations are not enough: an agent would always move right before the same other
+    one."""
     settings = Settings(("greedy", "random", "lookahead"), "advanced", 3, games=7)
     results = run(settings, tmp_path / "t", tmp_path / "games.jsonl")
     records = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
@@ -151,7 +153,7 @@ def test_killed_and_continued_is_the_same(tmp_path):
 
 
 class Slow:
-    """Plays what comes first, and is interrupted as soon as something is saved, if a file is given."""
+    """Plays the first legal action. If a file is given, the game is interrupted as soon as something is saved there."""
 
     def __init__(self, saved=None):
         self.saved = saved
@@ -166,9 +168,10 @@ class Slow:
 SLOW = Settings(("slow", "random", "greedy"), games=6, seed=1)
 
 
-def play_slow(folder, saved=None, do=None):
-    """A tournament with a slow agent: its results, and the bytes of what it leaves."""
-    results = run(SLOW, folder / "t", folder / "games.jsonl", {"slow": Slow(saved)}, do=do)
+def play_slow(folder, saved=None, runner=None):
+    """Play a tournament with a slow agent. Returns its results, and the content of its files of blocks and of
+    records."""
+    results = run(SLOW, folder / "t", folder / "games.jsonl", {"slow": Slow(saved)}, runner=runner)
     return results, (folder / "t" / "blocks.jsonl").read_bytes(), (folder / "games.jsonl").read_bytes()
 
 
@@ -178,14 +181,14 @@ def begin_again(folder):
 
 
 def test_each_deal_of_slow_agents_is_saved(tmp_path):
-    """Interrupted after the first one, the tournament goes on behind it and ends as if undisturbed."""
-    whole, *left = play_slow(tmp_path)
+    """Interrupted after the first deal, the tournament continues with the second one and ends as if undisturbed."""
+    whole, *files = play_slow(tmp_path)
     begin_again(tmp_path)
     with pytest.raises(Interrupted) as interrupted:
         play_slow(tmp_path, tmp_path / "t" / "blocks.jsonl")
     assert interrupted.value.results.games == 2  # one deal from both seats
-    continued, *left_then = play_slow(tmp_path)
-    assert left_then == left
+    continued, *files_then = play_slow(tmp_path)
+    assert files_then == files
     assert standings(continued).table == standings(whole).table
 
 
@@ -199,9 +202,9 @@ def test_a_unit_with_a_slow_agent_is_one_deal(slow, tmp_path, monkeypatch):
 
 
 def test_what_others_have_played_ahead_is_kept_when_a_tournament_is_interrupted(tmp_path):
-    whole, *left = play_slow(tmp_path)
+    whole, *files = play_slow(tmp_path)
     begin_again(tmp_path)
-    ahead, asked = tmp_path / "t" / "ahead.jsonl", []
+    ahead, units_played = tmp_path / "t" / "ahead.jsonl", []
 
     def third_before_second(work, units, *, waiting):
         yield units[0], work(units[0])
@@ -209,25 +212,25 @@ def test_what_others_have_played_ahead_is_kept_when_a_tournament_is_interrupted(
         raise KeyboardInterrupt
 
     def the_others(work, units, *, waiting):
-        asked.extend(units)
+        units_played.extend(units)
         return run_units(work, units, waiting=waiting)
 
-    for kept in (1, 2):
+    for count in (1, 2):
         with pytest.raises(Interrupted):
-            play_slow(tmp_path, do=third_before_second)
-        assert ahead.read_text().count("\n") == kept
+            play_slow(tmp_path, runner=third_before_second)
+        assert ahead.read_text().count("\n") == count
     text = ahead.read_text()
     ahead.write_text(text.replace('"records_end":0', '"records_end":1', 1))
     with pytest.raises(ValueError, match=r"ahead.jsonl is damaged: its checksum doesn't fit; delete it"):
         play_slow(tmp_path)
     ahead.write_text(text)
-    continued, *left_then = play_slow(tmp_path, do=the_others)
-    assert len(asked) == 7 - 4  # two units are among the blocks, two were ahead
-    assert left_then == left
+    continued, *files_then = play_slow(tmp_path, runner=the_others)
+    assert len(units_played) == 7 - 4  # two units are among the blocks, two were ahead
+    assert files_then == files
     assert standings(continued).table == standings(whole).table
     assert not ahead.exists()
     ahead.write_text(text)  # as if the process had been killed before it was deleted
-    assert play_slow(tmp_path)[1:] == tuple(left)
+    assert play_slow(tmp_path)[1:] == tuple(files)
 
 
 def test_a_folder_of_another_tournament_is_refused(tmp_path):
@@ -270,9 +273,11 @@ def test_a_folder_of_an_earlier_format_is_refused(tmp_path):
 @pytest.fixture
 def other_game(monkeypatch):
     """A second game: the default one under other names."""
-    of = find_game(DEFAULT_GAME)
-    other = replace(of, name="other", title="Another Game", rules=("short", "long"), score="coins", max_players=3)
-    monkeypatch.setattr(registry, "_load", {DEFAULT_GAME: of, "other": other}.__getitem__)
+    definition = find_game(DEFAULT_GAME)
+    other = replace(
+        definition, name="other", title="Another Game", rules=("short", "long"), score="coins", max_players=3
+    )
+    monkeypatch.setattr(registry, "_load", {DEFAULT_GAME: definition, "other": other}.__getitem__)
     return other
 
 
@@ -357,7 +362,7 @@ def three_blocks(tmp_path_factory):
 
 
 def open_damaged(folder, tmp_path, lines):
-    """What the same tournament says to other lines; the file stays as it was."""
+    """The error of a tournament that finds these lines in its file, which must stay as it was."""
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "settings.json").write_bytes((folder / "settings.json").read_bytes())
     path = tmp_path / "t" / "blocks.jsonl"
@@ -369,8 +374,8 @@ def open_damaged(folder, tmp_path, lines):
 
 
 def a_digit_changed(line):
-    at = line.index(b"[[[") + 3
-    return line[:at] + (b"8" if line[at : at + 1] != b"8" else b"9") + line[at + 1 :]
+    index = line.index(b"[[[") + 3
+    return line[:index] + (b"8" if line[index : index + 1] != b"8" else b"9") + line[index + 1 :]
 
 
 @pytest.mark.parametrize(
@@ -424,7 +429,7 @@ def test_a_line_that_fits_its_checksum_must_still_make_sense(change, fault, thre
     first = (three_blocks / "blocks.jsonl").read_bytes().splitlines()[0]
     line = Line(**json.loads(first) | change)
     before = json.dumps(json.loads((three_blocks / "settings.json").read_text()))
-    forged = json.dumps({**vars(line), "checksum": line.summed(before)})
+    forged = json.dumps({**vars(line), "checksum": line.checksum_after(before)})
     assert fault in open_damaged(three_blocks, tmp_path, [forged.encode() + b"\n"])
 
 
@@ -636,7 +641,7 @@ def results_of(agents, *by_lineup, players=2, **settings):
 
 
 def drawn_results(agents, strength, deals, players=3, seed=0):
-    """Results of agents whose scores differ by a normal distribution's chance."""
+    """Results of agents whose scores are drawn from normal distributions with these means."""
     rng = np.random.default_rng(seed)
     lineups = Settings(agents, num_players=players).lineups()
     means = [np.array([strength[agent] for agent in who]) for who in lineups]
@@ -662,7 +667,7 @@ def test_standings_of_known_results():
 
 
 def test_standings_rank_by_outcomes_and_show_scores():
-    """Equal scores, and the place in a race decides."""
+    """All scores are equal; other outcomes, such as places in a race, rank the players."""
     scores, outcomes = np.full((10, 2, 2), 7), np.tile([2, 1], (10, 2, 1))
     whole = standings(Results(Settings(("a", "b"), games=20), [scores], [outcomes], [np.full((10, 2), -1)]))
     assert [(line.agent, line.wins, line.score) for line in whole.table] == [("a", 1, 7), ("b", 0, 7)]
@@ -671,7 +676,7 @@ def test_standings_rank_by_outcomes_and_show_scores():
 
 @pytest.mark.slow
 def test_ratings_do_not_depend_on_the_order_of_the_games():
-    """Also not where they are near each other: whoever wins more duels stands above, in whichever order they came."""
+    """Also if ratings are nearly equal: the agent that wins more duels stands above, in whichever order games came."""
     played = drawn_results(("greedy", "lookahead", "ismcts:20"), (0, 22, 20), 20)
     wanted = standings(played)
     assert [line.agent for line in wanted.table] == ["lookahead", "ismcts:20", "greedy"]
@@ -726,7 +731,7 @@ def test_ratings_are_elo_points_and_their_intervals_hold_the_truth():
 
 
 def test_agents_that_always_tie_are_equals():
-    """All games tied: nobody is better, and what never happened may still happen."""
+    """All games are ties: no agent is better, but an event that never occurred may still be possible."""
     whole = standings(results_of(("a", "b"), np.full((20, 2, 2), 7)))
     assert [(line.rating, line.wins) for line in whole.table] == [(1000, 0.5), (1000, 0.5)]
     first, anchor = whole.table
@@ -737,7 +742,7 @@ def test_agents_that_always_tie_are_equals():
 
 
 def test_an_agent_that_wins_everything_has_intervals_too():
-    """The more games, the narrower: 0 of n may still be three in n, and the rating is at least so far above."""
+    """Intervals get narrower with more games: after 0 losses in n games the rate may still be 3 / n."""
     tables = [standings(results_of(("greedy", "a"), [[[0, 1], [0, 2]]] * deals)) for deals in (10, 100, 1000)]
     for whole, low in zip(tables, (0.839, 0.981, 0.998), strict=True):
         best, worst = whole.table
@@ -773,7 +778,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 @pytest.mark.parametrize("chance", [0.5, 0.93])
 @pytest.mark.parametrize("orders", [1, 2])
 def test_intervals_of_fractions_hold_the_truth_as_often_as_they_say(deals, chance, orders):
-    """Also far from 1/2, with few deals, and where the games of a deal go alike; 2,000 drawn each."""
+    """Also for fractions far from 1/2, with few deals, and if games of a deal have similar results; 2,000 samples
+    each."""
     rng = np.random.default_rng(0)
     shift = np.array([0.05, -0.05] if orders == 2 else [0.0])  # orders differ
     chances = chance + np.resize(shift, deals)
@@ -796,7 +802,7 @@ def test_one_deal_of_each_order_is_too_few():
 
 
 def ten_orders(times):
-    """Scores of all line-ups of two agents at a table of six, ten deals so many times; the first agent is better."""
+    """Scores of all line-ups of two agents in games of six, in 10 * `times` deals; the first agent is better."""
     rng = np.random.default_rng(3)
     lineups = Settings(("a", "b"), num_players=6, game="royal").lineups()
     return [rng.normal(-np.array(who), 2, (10 * times, 6, 6)) for who in lineups]
@@ -845,8 +851,8 @@ def test_an_agent_on_several_seats_has_played_one_game():
 
 
 def test_intervals_keep_every_order_around_the_table():
-    """Who sits behind whom decides these games: no luck is in them, for each order is drawn as often as it was
-    played."""
+    """Only the seating order decides these games. Each order is drawn as often as it was played, so there is no
+    variance."""
     scores = np.tile(
         np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (50, 3, 1)
     )  # the order changes with each deal

@@ -23,7 +23,7 @@ from artus_training.arena.lineup import read_entrants
 from artus_training.arena.play import Block, Results
 from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import Tally, standings
-from artus_training.arena.statistics import POINTS, expected_score
+from artus_training.arena.statistics import POINTS_PER_UNIT, expected_score
 from artus_training.arena.store import Store
 from artus_training.arena.tournament import LiveTable, rows_so_far, run
 from artus_training.cli import main
@@ -45,7 +45,7 @@ def few_samples(monkeypatch):
 
 
 def hostile(path, *words):
-    """A bot that does something wrong, as a script at a path."""
+    """Write a script that starts a faulty bot."""
     path.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, str(HOSTILE), *words])}\n")
     path.chmod(0o755)
 
@@ -297,9 +297,9 @@ def test_agents_that_join_play_only_their_own_games_and_the_table_is_the_same(tm
 
 
 def count_games(played, play_block):
-    def counting(settings, agents, lineup, first, count, keep=False):
+    def counting(settings, agents, lineup, first, count, keep_records=False):
         played.append(count * settings.num_players)
-        return play_block(settings, agents, lineup, first, count, keep)
+        return play_block(settings, agents, lineup, first, count, keep_records)
 
     return counting
 
@@ -357,13 +357,13 @@ def test_the_live_table_counts_what_the_last_one_shows(tmp_path):
 
 
 def simulated(strengths, deals, rng, players=2):
-    """A tournament between agents of known ratings; games are independent. The order in which players come is drawn by
-    Plackett and Luce's model."""
+    """A tournament between agents of known ratings; games are independent. The order of the players at the end is drawn
+    by Plackett and Luce's model."""
     names = tuple(f"agent-{number}" for number in range(len(strengths)))
     settings = Settings(names, num_players=players, games=deals * players, seed=int(rng.integers(2**32)))
     outcomes = []
-    for who in settings.lineups():
-        drawn = strengths[list(who)] / POINTS + rng.gumbel(size=(settings.deals, players, players))
+    for members in settings.lineups():
+        drawn = strengths[list(members)] / POINTS_PER_UNIT + rng.gumbel(size=(settings.deals, players, players))
         outcomes.append(drawn.argsort(axis=2).argsort(axis=2).astype(np.int32))
     given_up = [np.full(each.shape[:2], -1) for each in outcomes]
     return Results(settings, outcomes, outcomes, given_up)
@@ -381,13 +381,13 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise(players, deals)
     count = len(STRENGTHS)
     settings = simulated(STRENGTHS, deals, rng, players).settings
     assert settings.deals == deals
-    weights = np.exp(STRENGTHS / POINTS)
+    weights = np.exp(STRENGTHS / POINTS_PER_UNIT)
     chances = [weights[list(who)] / weights[list(who)].sum() for who in settings.lineups()]
     wins = [
         np.mean([each[who.index(k)] for who, each in zip(settings.lineups(), chances, strict=True) if k in who])
         for k in range(count)
     ]
-    duels = 1 / (1 + np.exp((STRENGTHS[None, :] - STRENGTHS[:, None]) / POINTS))
+    duels = 1 / (1 + np.exp((STRENGTHS[None, :] - STRENGTHS[:, None]) / POINTS_PER_UNIT))
     held = {"wins": [], "duels": [], "ratings": []}
     widths = np.zeros(count)
     for _ in range(120):
@@ -610,7 +610,7 @@ def test_beyond_all_agents_somebody_stands_above_or_below(tmp_path):
     assert below.endswith("by 12 games; below random.")
     assert above.endswith("by 12 games; above greedy.")
     alone = standings(simulated(np.array([0.0, 400.0]), 20, np.random.default_rng(1)))
-    assert "None of the agents plays here that would tell: random, greedy" in where_people_stand(alone, []).about
+    assert "None of the agents that an estimate needs plays here: random, greedy" in where_people_stand(alone, []).about
 
 
 def test_orders_stay_as_they_were():

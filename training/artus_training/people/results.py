@@ -19,7 +19,7 @@ from artus_env.engine.basics.reading import decode, shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.ladder import read_ladder
-from artus_training.people.rating import NEEDED, Compared, Placement, place
+from artus_training.people.rating import NEEDED, Placement, RatedGame, place
 
 VERSION = 1
 LARGEST = 100_000
@@ -99,7 +99,7 @@ def read_result(content: bytes) -> Result:
         raise ValueError(f"it has version {found.version}, not {VERSION}")
     places = sorted(seat.place for seat in found.seats)
     if len(places) < 2 or any(place != 1 + places.index(place) for place in places):
-        raise ValueError(f"the places of its seats are none: {shown(places)}")
+        raise ValueError(f"the places of its seats are impossible: {shown(places)}")
     for text in (found.game, found.rules, *(text for seat in found.seats for text in (seat.name, seat.agent or "-"))):
         if not text.isprintable() or not key(text) or len(text) > LONGEST:
             raise ValueError(f"names have 1 to {LONGEST} printable letters, got {shown(text)}")
@@ -163,13 +163,13 @@ class Person:
         return max(0, NEEDED - self.counted)
 
 
-def compared(result: Result, name: str, ratings: Mapping[str, float]) -> Compared | None:
-    """The data of a game that counts for a person; None if it doesn't count."""
-    own = result.seat_of(name)
-    if own is None or own.hinted:
+def compared(result: Result, name: str, ratings: Mapping[str, float]) -> RatedGame | None:
+    """The part of a result that shows a person's strength; None if the game doesn't count for them."""
+    person_seat = result.seat_of(name)
+    if person_seat is None or person_seat.hinted:
         return None
     agents = [(ratings[seat.agent], seat.place) for seat in result.seats if seat.agent and seat.agent in ratings]
-    return Compared(own.place, tuple(sorted(agents))) if agents else None
+    return RatedGame(person_seat.place, tuple(sorted(agents))) if agents else None
 
 
 def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapping[str, float]) -> Person:
@@ -181,13 +181,13 @@ def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapp
         variant: The variant.
         ratings: The agents' known ratings in it.
     """
-    own = [each for each in results if each.variant == variant and each.seat_of(name) is not None]
-    games = [game for each in own if (game := compared(each, name, ratings)) is not None]
-    last = own[-1].seat_of(name) if own else None
+    results_of_person = [result for result in results if result.variant == variant and result.seat_of(name) is not None]
+    games = [game for result in results_of_person if (game := compared(result, name, ratings)) is not None]
+    last_seat = results_of_person[-1].seat_of(name) if results_of_person else None
     return Person(
-        last.name if last else name,
+        last_seat.name if last_seat else name,
         variant,
-        len(own),
+        len(results_of_person),
         len(games),
         sum(game.place == 1 for game in games),
         place(games, ratings) if len(games) >= NEEDED else None,
@@ -195,12 +195,14 @@ def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapp
 
 
 def everybody(results: Iterable[Result]) -> list[Person]:
-    """All people in all variants that they have played, sorted by name and variant. No placement for games that aren't
-    installed."""
-    kept = list(results)
-    variants = {each.variant for each in kept}
-    found = [one for variant in variants for one in on_the_scale_of(known(variant), variant, kept)]
-    return sorted(found, key=lambda one: (key(one.name), one.variant))
+    """All people in all variants that they have played, sorted by name and variant. In games that aren't installed they
+    get no placement."""
+    result_list = list(results)
+    variants = {result.variant for result in result_list}
+    found = [
+        found_person for variant in variants for found_person in on_the_scale_of(known(variant), variant, result_list)
+    ]
+    return sorted(found, key=lambda found_person: (key(found_person.name), found_person.variant))
 
 
 def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Iterable[Result]) -> list[Person]:
@@ -211,9 +213,9 @@ def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Ite
         variant: The variant of the table.
         results: Results of any variants and people.
     """
-    kept = [each for each in results if each.variant == variant]
-    names = {key(seat.name): seat.name for each in kept for seat in each.seats if seat.agent is None}
-    return [person(kept, name, variant, ratings) for _, name in sorted(names.items())]
+    of_variant = [result for result in results if result.variant == variant]
+    names = {key(seat.name): seat.name for result in of_variant for seat in result.seats if seat.agent is None}
+    return [person(of_variant, name, variant, ratings) for _, name in sorted(names.items())]
 
 
 def known(variant: Variant) -> dict[str, float]:

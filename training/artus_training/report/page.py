@@ -14,7 +14,7 @@ import numpy as np
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena.play import Results
-from artus_training.arena.standings import Standings, known_rows
+from artus_training.arena.standings import Standings, rows_without_nan
 from artus_training.arena.statistics import ANCHOR_RATING
 from artus_training.people.results import Person
 from artus_training.report.explain import People, differences, faults_of, neighbours, where_people_stand
@@ -38,11 +38,11 @@ def write_report(
 
     Args:
         results: All games.
-        whole: Their table.
+        whole: The table of these games.
         folder: The folder of the report.
         command: The command that plays the tournament.
-        left_out: Bots that didn't start, and why.
-        films: Description of each game to watch, and its page below the folder.
+        left_out: Bots that didn't start, with the reason of each.
+        films: Games to watch: a description of each, and the path of its page in the folder.
         placed: People rated on the scale of this table.
     """
     data = {
@@ -50,15 +50,15 @@ def write_report(
         "games": results.games,
         "anchor": whole.anchor,
         "table": [asdict(line) for line in whole.table],
-        "duels": known_rows(whole.duels),
-        "duels_low": known_rows(whole.duels_low),
-        "duels_high": known_rows(whole.duels_high),
+        "duels": rows_without_nan(whole.duels),
+        "duels_low": rows_without_nan(whole.duels_low),
+        "duels_high": rows_without_nan(whole.duels_high),
         "forfeits": results.notes,
         "left_out": dict(left_out),
     }
     write_atomically(folder / "results.json", (json.dumps(data, indent=2) + "\n").encode())
-    made = page(results, whole, command, left_out, films, where_people_stand(whole, placed))
-    write_atomically(folder / "report.html", made.encode())
+    html = page(results, whole, command, left_out, films, where_people_stand(whole, placed))
+    write_atomically(folder / "report.html", html.encode())
 
 
 def page(
@@ -72,7 +72,7 @@ def page(
     """Build the page; see `write_report` for the arguments."""
     settings = results.settings
     lineups, deals = counted(len(settings.lineups()), "line-up"), counted(settings.deals, "deal", ",")
-    given = {
+    header = {
         "title": f"Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}",
         "about": f"{results.games:,} games, {lineups}, {deals} each, seed {settings.seed}; an agent as good as the "
         f"others wins {1 / settings.num_players:.0%}.",
@@ -82,7 +82,7 @@ def page(
         *map(str, faults_of(results.notes, settings.agents)),
     ]
     parts = {
-        **{name: escape(text) for name, text in given.items()},
+        **{name: escape(text) for name, text in header.items()},
         "command": escape(command),
         "table": _table(whole, head(whole), rows(whole)),
         "remarks": escape(" ".join(remarks(whole))),
@@ -95,8 +95,10 @@ def page(
         "faults": _list(faults) or "<p>None.</p>",
     }
     text = TEMPLATE.read_text(encoding="utf-8")
-    pieces = text.split("{{")
-    return pieces[0] + "".join(parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
+    template_parts = text.split("{{")
+    return template_parts[0] + "".join(
+        parts[name] + rest for name, _, rest in (template_part.partition("}}") for template_part in template_parts[1:])
+    )
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -127,19 +129,19 @@ def _ratings(whole: Standings) -> str:
         value for line in whole.table for value in (line.rating, line.rating_low, line.rating_high) if value is not None
     ]
     low, high = min(ends), max(ends)
-    room = (high - low or 1) / 25
-    low, high = low - room, high + room
+    padding = (high - low or 1) / 25
+    low, high = low - padding, high + padding
 
-    def at(value: float) -> float:
+    def position(value: float) -> float:
         return 100 * (value - low) / (high - low)
 
     rows = ""
     for line in whole.table:
-        marks = f'<i class="anchor" style="left:{at(ANCHOR_RATING):.2f}%"></i>'
+        marks = f'<i class="anchor" style="left:{position(ANCHOR_RATING):.2f}%"></i>'
         if line.rating_low is not None and line.rating_high is not None:
-            left, right = at(line.rating_low), at(line.rating_high)
+            left, right = position(line.rating_low), position(line.rating_high)
             marks += f'<i class="range" style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'
-        marks += f'<i class="dot" style="left:{at(line.rating):.2f}%"></i>'
+        marks += f'<i class="dot" style="left:{position(line.rating):.2f}%"></i>'
         name = escape(one_line_name(line.agent))
         rows += f'<dt title="{name}">{name}</dt><dd><span class="track">{marks}</span><b>{line.rating:z.0f}</b></dd>'
     return rows
@@ -167,10 +169,10 @@ def _duels(whole: Standings) -> str:
 
 
 def _people(people: People) -> str:
-    between = f"<p>{escape(people.estimate)}</p>" if people.estimate else ""
-    return f"<p>{escape(people.about)}</p>{_list(people.measured)}{between}{_list(people.estimated)}"
+    estimate = f"<p>{escape(people.estimate)}</p>" if people.estimate else ""
+    return f"<p>{escape(people.about)}</p>{_list(people.measured)}{estimate}{_list(people.estimated)}"
 
 
 def _films(films: Sequence[tuple[str, str]]) -> str:
-    items = "".join(f'<li><a href="{escape(place)}">{escape(why)}</a></li>' for why, place in films)
+    items = "".join(f'<li><a href="{escape(path)}">{escape(description)}</a></li>' for description, path in films)
     return f"<ul>{items}</ul>" if items else "<p>None were made.</p>"

@@ -42,25 +42,27 @@ def rows(whole: Standings) -> list[tuple[str, ...]]:
 def interval(low: float | None, high: float | None, digits: int = 1, times: int = 1) -> str:
     """Format an interval with its ends multiplied by `times`; empty if there is none.
 
-    It has at least `digits` digits behind the point, and more if the ends would look equal.
+    The ends have at least `digits` digits behind the point, and more if they would look equal.
     """
     if low is None or high is None:
         return ""
     ends = [f"{times * end:z.{digits}f}" for end in (low, high)]
-    apart = ends[0] != ends[1] or digits > MOST_DIGITS
-    return f" ({ends[0]}..{ends[1]})" if apart else interval(low, high, digits + 1, times)
+    ends_differ = ends[0] != ends[1] or digits > MOST_DIGITS
+    return f" ({ends[0]}..{ends[1]})" if ends_differ else interval(low, high, digits + 1, times)
 
 
 def remarks(whole: Standings) -> list[str]:
-    """Notes for readers of the table, one sentence each."""
-    lines = [f"Ratings are Elo points, {scale(whole)}: with 400 more an agent is ahead in 10 of 11 duels."]
+    """Notes below the table, one sentence each."""
+    sentences = [f"Ratings are Elo points, {scale(whole)}: with 400 more an agent is ahead in 10 of 11 duels."]
     if whole.anchor != ANCHOR:
-        lines.append(
+        sentences.append(
             f"{one_line_name(whole.anchor)}, in the middle of the table, has {ANCHOR_RATING}: {ANCHOR} doesn't play."
         )
     if not whole.has_intervals:
-        lines.append(f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {whole.fewest}.")
-    return lines
+        sentences.append(
+            f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {whole.fewest_deals}."
+        )
+    return sentences
 
 
 def print_table(results: Results, whole: Standings) -> None:
@@ -70,7 +72,7 @@ def print_table(results: Results, whole: Standings) -> None:
     print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
     agent, _, wins, *others = head(whole)
     rating = wins.replace("wins", "rating")  # the scale stands below
-    shown = table([(agent, rating, wins, *others), *rows(whole)], numbers=range(1, 5))
+    shown = table([(agent, rating, wins, *others), *rows(whole)], number_columns=range(1, 5))
     print(as_text(shown, "", *remarks(whole), *legend(whole)))
 
 
