@@ -77,11 +77,11 @@ def test_a_training_says_its_figures_in_the_line(clock):
 
 
 def test_pieces_of_work_add_up():
-    seen = []
-    for piece in progress_of_pieces(seen.append, 4):
+    fractions = []
+    for piece in progress_of_pieces(fractions.append, 4):
         piece(0.5)
         piece(1.0)
-    assert seen == [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]
+    assert fractions == [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]
 
 
 @pytest.mark.parametrize("terminal", [True, False])

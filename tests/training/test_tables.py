@@ -49,12 +49,12 @@ def played(agents, deals=3000):
 
 def test_standings_show_every_number(columns, capsys):
     results = played(LONG)
-    whole = standings(results)
-    print_table(results, whole)
+    ranking = standings(results)
+    print_table(results, ranking)
     printed = capsys.readouterr().out
     fits(printed, columns)
     _, shown, legend = printed.split("\n\n", 2)
-    for name, *cells in rows(whole):
+    for name, *cells in rows(ranking):
         assert all(part in shown for cell in cells for part in cell.split(" "))
         assert name in "".join(line.split("  ")[0].strip() for line in shown.splitlines())
     for head in ("Ratings are", "wins:", "prestige:", "In brackets: 95 %"):
@@ -93,13 +93,13 @@ def test_an_evaluation_fits(columns):
 
 
 def test_what_exploit_finds_fits(columns, tmp_path):
-    kept = RunResults(
+    results = RunResults(
         [Response(LONG[0], "coalition", LONG[1], 0.123, 0.567, 400)],
         [Best(LONG[0], "coalition", LONG[1], 0.1, 0.5, 2000, (0.05, 0.15))],
     )
     options = SimpleNamespace(game="artus", agent=LONG[0])
     search = SimpleNamespace(folder=tmp_path, options=options, rules="advanced", num_players=4)
-    _, shown, *_ = exploit.report(search, kept)
+    _, shown, *_ = exploit.report(search, results)
     fits(shown, columns)
     assert "56.7%" in shown
 

@@ -91,8 +91,8 @@ def test_an_evaluation_stops_at_the_same_game_whoever_plays(agents):
     assert evaluate(agents, **common, batch_size=10) == alone
     assert evaluate(agents, **common, batch_size=35, workers=2) == alone
     # The games are the first ones of an evaluation that isn't stopped.
-    whole = evaluate(agents, num_players=3, seed=3, games=alone.games)
-    assert dataclasses.replace(whole, interval=alone.interval, sure=True) == alone
+    unstopped = evaluate(agents, num_players=3, seed=3, games=alone.games)
+    assert dataclasses.replace(unstopped, interval=alone.interval, sure=True) == alone
 
 
 @pytest.mark.parametrize(("game", "players"), [("artus", 4), ("royal", 2), ("quest", 3)])
@@ -110,9 +110,9 @@ def test_equals_play_to_the_end(capsys):
 
 def test_who_is_worse_is_said(capsys):
     assert main(["evaluate", "random", "greedy", "--until-sure"]) == 0
-    said = capsys.readouterr().out
-    assert "sure: random wins less than an equal would" in said
-    assert "95 % at any time: 0.0% to" in said
+    output = capsys.readouterr().out
+    assert "sure: random wins less than an equal would" in output
+    assert "95 % at any time: 0.0% to" in output
 
 
 def test_games_are_given_up_as_long_as_it_lasts():

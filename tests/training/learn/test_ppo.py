@@ -281,17 +281,17 @@ def test_a_few_seconds_of_training_beat_random_and_the_untrained_network(tmp_pat
     ],
 )
 def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
-    whole, parted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
-    assert train(whole)
-    trainer = Trainer(parted)
+    uninterrupted, interrupted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
+    assert train(uninterrupted)
+    trainer = Trainer(interrupted)
     for _ in range(3):
         trainer.collect()
         trainer.update()
     trainer.save()
     trainer.collect()  # and what came after the checkpoint is lost
-    assert train(dataclasses.replace(parted, resume=True))
-    assert whole.agent.read_bytes() == parted.agent.read_bytes()
-    assert json.loads(whole.agent.with_suffix(".json").read_text())["steps"] == whole.steps
+    assert train(dataclasses.replace(interrupted, resume=True))
+    assert uninterrupted.agent.read_bytes() == interrupted.agent.read_bytes()
+    assert json.loads(uninterrupted.agent.with_suffix(".json").read_text())["steps"] == uninterrupted.steps
 
 
 def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
@@ -310,40 +310,40 @@ def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
     card = json.loads((tmp_path / "magpies-ppo-standard-6" / "agent.json").read_text())
     assert (card["game"], card["variants"]) == ("magpies", [["standard", 6]])
     assert card["components"] == find_game("magpies").standard.hash
-    again = parse(shlex.split(card["command"])[2:])
-    assert dataclasses.replace(again, runs=tmp_path) == settings
+    settings_from_card = parse(shlex.split(card["command"])[2:])
+    assert dataclasses.replace(settings_from_card, runs=tmp_path) == settings
 
 
 def test_a_checkpoint_of_another_game_is_refused(tmp_path):
     Trainer(tiny(tmp_path)).save()
-    ours, theirs = tiny(tmp_path), tiny(tmp_path, game="magpies")
-    assert theirs.folder == tmp_path / "magpies-ppo-standard-2"
-    theirs.folder.mkdir()
-    theirs.checkpoint.write_bytes(ours.checkpoint.read_bytes())
+    artus_settings, magpies_settings = tiny(tmp_path), tiny(tmp_path, game="magpies")
+    assert magpies_settings.folder == tmp_path / "magpies-ppo-standard-2"
+    magpies_settings.folder.mkdir()
+    magpies_settings.checkpoint.write_bytes(artus_settings.checkpoint.read_bytes())
     with pytest.raises(UsageError, match="belongs to a run with game 'artus', not 'magpies'"):
-        Trainer(theirs).load()
+        Trainer(magpies_settings).load()
     with pytest.raises(ValueError, match=r"checkpoint\.safetensors belongs in .*/ppo-beginner-2$"):
         parse(["--game", "magpies", "--resume", "--runs", str(tmp_path)])
 
 
 def test_a_checkpoint_from_when_there_was_one_game_goes_on(tmp_path, capsys):
     """Settings in such a checkpoint name no game, and call the reward `points` by the game's name for its score."""
-    whole, parted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
-    assert train(whole)
-    trainer = Trainer(parted)
+    uninterrupted, interrupted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
+    assert train(uninterrupted)
+    trainer = Trainer(interrupted)
     trainer.collect()
     trainer.update()
     trainer.save()
-    about, tensors = saved(parted)
+    about, tensors = saved(interrupted)
     del about.settings["game"], about.settings["forced"]
     about.settings |= {"reward": "prestige", "final_reward": "prestige"}
-    save_checkpoint(parted.checkpoint, dataclasses.asdict(about), tensors)
+    save_checkpoint(interrupted.checkpoint, dataclasses.asdict(about), tensors)
     capsys.readouterr()
-    resumed = parse(["--resume", "--runs", str(parted.runs), "--set", "final_reward="])
+    resumed = parse(["--resume", "--runs", str(interrupted.runs), "--set", "final_reward="])
     assert (resumed.game, resumed.reward) == ("artus", "points")
     assert train(resumed)
     assert "other settings: final_reward 'points' -> ''" in capsys.readouterr().out
-    assert whole.agent.read_bytes() == parted.agent.read_bytes()
+    assert uninterrupted.agent.read_bytes() == interrupted.agent.read_bytes()
 
 
 LONGER = {"steps": 60 * 64 * 16, "opponents": ("past=0.2",), "snapshot_every": 3}
@@ -379,18 +379,18 @@ def undisturbed(tmp_path_factory):
 @pytest.mark.slow
 def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbed):
     settings, moments = tiny(tmp_path, **LONGER), np.random.default_rng()
-    seen = 0
+    saved_updates = 0
     for _ in range(3):
         process = start(settings, *["--resume"] * settings.checkpoint.exists())
-        before = seen
-        wait_for(lambda least=before: updates(settings) > least, process)
+        updates_before = saved_updates
+        wait_for(lambda least=updates_before: updates(settings) > least, process)
         delay = moments.uniform(0, 0.3)
         time.sleep(delay)
         process.send_signal(signal.SIGSTOP)  # else it would go on while the checkpoint is read
-        seen = updates(settings)  # so much is on the disk: the kill must not take it away
+        saved_updates = updates(settings)  # so much is on the disk: the kill must not take it away
         process.kill()
         process.communicate()
-        assert seen <= updates(settings) <= seen + 2, f"killed after {delay} s"
+        assert saved_updates <= updates(settings) <= saved_updates + 2, f"killed after {delay} s"
         assert not settings.agent.exists(), "killed too late to show anything"
     assert train(dataclasses.replace(settings, resume=True))
     assert settings.agent.read_bytes() == undisturbed
@@ -611,11 +611,11 @@ def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
     assert len(steps) == 5
     assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
-    said = capsys.readouterr().err.splitlines()
-    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    lines = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in lines) == 5
     figures = r"mine \d+ %, \d:\d\d:\d\d left: "
     figures += r"[\d.]+ k decisions, [\d.]+ [kM]/s, entropy [\d.]+, KL [-\de.]+, explained variance [-\de.]+"
-    assert any(re.fullmatch(figures, line) for line in said), said
+    assert any(re.fullmatch(figures, line) for line in lines), lines
 
 
 def killed(*_):
@@ -636,9 +636,9 @@ def test_a_run_that_is_prolonged_keeps_the_agent_that_it_had_and_says_what_chang
     capsys.readouterr()
     assert train(dataclasses.replace(settings, steps=4096, resume=True))
     assert "goes on with other settings: steps 2048 -> 4096" in capsys.readouterr().out
-    kept = settings.agent.with_name("agent-2048.safetensors")
-    assert kept.read_bytes() == before
-    assert load_agent(kept)[1]["steps"] == 2048
+    old_agent = settings.agent.with_name("agent-2048.safetensors")
+    assert old_agent.read_bytes() == before
+    assert load_agent(old_agent)[1]["steps"] == 2048
     assert read_card(settings.agent)["changes"] == [{"steps": 2048, "settings": {"steps": [2048, 4096]}}]
 
 
@@ -653,10 +653,10 @@ def test_a_run_has_room_for_one_process(tmp_path, capsys):
 def test_a_card_says_where_a_single_deal_tells_nothing():
     """The spread between deals would be infinite, which JSON can't express."""
     result = evaluate(["greedy", "random"], games=2)
-    about = {"command": "", "settings": {}, "steps": 1, "seconds": 1.0, "curve": ()}
-    made = card("artus", [("beginner", 2)], **about, strength=[result])
-    assert made["strength"][0]["margin_95"] is None
-    json.dumps(made, allow_nan=False)
+    fields = {"command": "", "settings": {}, "steps": 1, "seconds": 1.0, "curve": ()}
+    agent_card = card("artus", [("beginner", 2)], **fields, strength=[result])
+    assert agent_card["strength"][0]["margin_95"] is None
+    json.dumps(agent_card, allow_nan=False)
 
 
 def test_resuming_a_finished_run_keeps_what_was_measured_of_its_agent(tmp_path):
@@ -681,9 +681,9 @@ PROGRAM = "program:touch sprung"
 @pytest.mark.parametrize("name", ["evaluation_opponents", "final_opponents", "opponents"])
 def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    given = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
-    settings = dataclasses.replace(tiny(tmp_path), **{name: (given,)})
-    (tmp_path / "mine.toml").write_text(f'{name} = ["{given}"]')
+    value = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
+    settings = dataclasses.replace(tiny(tmp_path), **{name: (value,)})
+    (tmp_path / "mine.toml").write_text(f'{name} = ["{value}"]')
     save_checkpoint(
         settings.checkpoint,
         {"settings": settings_to_dict(settings), "steps": 0, "updates": 0, "seconds": 0, "pool": 0},
@@ -692,7 +692,7 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     for words in (["--resume", "--runs", str(tmp_path)], ["--preset", "mine.toml"]):
         with pytest.raises(ValueError, match=f"{name} has '{PROGRAM}', which starts a program; a file can't do that"):
             parse(words)
-        for others in ("greedy=0.5", given):
+        for others in ("greedy=0.5", value):
             assert getattr(parse([*words, "--set", f"{name}={others}"]), name) == (others,)
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(ValueError, match="starts a program"):
@@ -852,8 +852,8 @@ def test_a_game_without_presets_has_default_settings_and_is_told_so(tmp_path, ca
     settings.check()
     monkeypatch.setattr(command, "train", lambda kind, settings, ranks: True)
     assert main(["train", "--game", "magpies", "--num-players", "5", "--runs", str(tmp_path)]) == 0
-    said = "magpies has no preset for standard with 5 players: settings that aren't given have their defaults\n"
-    assert capsys.readouterr().out == said
+    message = "magpies has no preset for standard with 5 players: settings that aren't given have their defaults\n"
+    assert capsys.readouterr().out == message
     assert main(["train", "--runs", str(tmp_path)]) == 0
     assert capsys.readouterr().out == ""
 
@@ -867,17 +867,17 @@ def test_a_preset_may_name_the_game(tmp_path):
 
 def test_train_all_trains_what_has_goals_or_else_what_has_presets(tmp_path, monkeypatch, capsys):
     trainings = command.All().trainings()
-    assert [(each.rules, each.num_players) for each in trainings] == [("beginner", 2), ("advanced", 2)]
-    assert [each.final_reward for each in trainings] == ["win", "win"]
-    there = dataclasses.replace(trainings[1], runs=tmp_path)
-    there.folder.mkdir()
-    there.checkpoint.touch()
+    assert [(run.rules, run.num_players) for run in trainings] == [("beginner", 2), ("advanced", 2)]
+    assert [run.final_reward for run in trainings] == ["win", "win"]
+    existing = dataclasses.replace(trainings[1], runs=tmp_path)
+    existing.folder.mkdir()
+    existing.checkpoint.touch()
     assert main(["train-all", "--runs", str(tmp_path)]) == 2
     assert "ppo-advanced-2 holds a run already: --resume goes on with it, --runs FOLDER" in capsys.readouterr().err
     assert [run.resume for run in command.All(runs=tmp_path, resume=True).trainings()] == [False, True]
     definition = trainings[0].definition
-    for each in trainings:
-        assert goals(definition, each.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}
+    for run in trainings:
+        assert goals(definition, run.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}
     assert len(variants_with_preset(definition)) == 6
     assert main(["train-all", "--game", "magpies"]) == 2
     assert "magpies has no presets: train its variants one by one" in capsys.readouterr().err
@@ -929,8 +929,8 @@ def test_a_card_says_how_to_train_the_agent_again(tmp_path):
     card = json.loads(settings.agent.with_suffix(".json").read_text())
     words = shlex.split(card["command"])
     assert words[:2] == ["artus", "train"]
-    again = parse(words[2:])
-    assert dataclasses.replace(again, runs=tmp_path) == settings
+    settings_from_card = parse(words[2:])
+    assert dataclasses.replace(settings_from_card, runs=tmp_path) == settings
 
 
 def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
@@ -947,8 +947,8 @@ def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
     )
     assert train(settings)
     toml.unlink()
-    again = parse(shlex.split(read_card(settings.agent)["command"])[2:])
-    assert dataclasses.replace(again, runs=tmp_path) == dataclasses.replace(settings, preset=None)
+    settings_from_card = parse(shlex.split(read_card(settings.agent)["command"])[2:])
+    assert dataclasses.replace(settings_from_card, runs=tmp_path) == dataclasses.replace(settings, preset=None)
 
 
 def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):

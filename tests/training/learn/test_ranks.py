@@ -98,9 +98,9 @@ def parts(request, done_on):
 
 
 def test_advantages_are_normalised_over_all_ranks(parts):
-    raw, ours = (torch.cat([part[name] for part in parts]) for name in ("raw", "normalised"))
+    raw, normalised = (torch.cat([part[name] for part in parts]) for name in ("raw", "normalised"))
     assert len(parts[0]["raw"]) != len(parts[1]["raw"])
-    torch.testing.assert_close(ours, (raw - raw.mean()) / raw.std(correction=0), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(normalised, (raw - raw.mean()) / raw.std(correction=0), atol=1e-5, rtol=1e-5)
     assert abs(float(parts[0]["normalised"].mean())) > 1e-4, "those of one rank alone are not"
 
 
@@ -111,9 +111,9 @@ def test_all_ranks_learn_from_the_mean_of_their_losses(parts, step, tmp_path):
     alone.optimizer.zero_grad()
     sum(loss(alone.network, Minibatch(*part[f"{step}.batch"]), alone.settings)[0] for part in parts).div(2).backward()
     for name, weights in alone.network.named_parameters():
-        ours = [part[f"{step}.{name}"] for part in parts]
-        assert torch.equal(*ours)
-        torch.testing.assert_close(ours[0], weights.grad, atol=1e-6, rtol=1e-4)
+        gradients = [part[f"{step}.{name}"] for part in parts]
+        assert torch.equal(*gradients)
+        torch.testing.assert_close(gradients[0], weights.grad, atol=1e-6, rtol=1e-4)
         assert weights.grad.any()
 
 

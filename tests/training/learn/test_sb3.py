@@ -118,8 +118,8 @@ def test_prestige_rewards_of_an_episode_sum_to_the_margin(num_players):
         sums += rewards
         for i in np.flatnonzero(dones):
             final = env.batch.final_scores[i].astype(float)
-            others = np.delete(final, seat[i]).mean()
-            assert sums[i] == pytest.approx((final[seat[i]] - others) / 100, abs=1e-4)
+            others_mean = np.delete(final, seat[i]).mean()
+            assert sums[i] == pytest.approx((final[seat[i]] - others_mean) / 100, abs=1e-4)
             sums[i] = 0
             finished += 1
     assert finished >= 32
@@ -207,11 +207,11 @@ def test_staggered_games_may_end_at_any_time_and_count_only_if_the_learner_has_d
 def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
     def run(env):
         random = np.random.default_rng(0)
-        seen = [env.reset()]
+        arrays = [env.reset()]
         for _ in range(70):
             observation, rewards, *_ = env.step(random_actions(env, random))
-            seen += [observation, rewards]
-        return seen
+            arrays += [observation, rewards]
+        return arrays
 
     first, second = made(8, seed=3, stagger=True), made(8, seed=3, stagger=True)
     for one, other in zip(run(first), run(second), strict=True):
@@ -330,9 +330,10 @@ def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained
     batch = middle_of_games(64)
     expected, _ = model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
     played = agent.act(View(batch, None, np.zeros(64, np.uint64)))
-    said = infer(agent.network, batch.observation).logits.numpy()
+    logits = infer(agent.network, batch.observation).logits.numpy()
     games = np.arange(64)
-    np.testing.assert_allclose(said[games, played], said[games, expected], atol=1e-5)  # among equals it may be either
+    # Of actions with equal logits each may be played.
+    np.testing.assert_allclose(logits[games, played], logits[games, expected], atol=1e-5)
     assert (played == expected).mean() > 0.9
     result = evaluate([str(trained.agent), "random"], games=10)
     assert result.games == 10
@@ -367,15 +368,15 @@ def test_the_policy_gives_what_the_stock_policy_gives(trained):
     batch = Batch(32, seed=1)
     observation, masks = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)
     actions = torch.from_numpy(batch.sample().copy())
-    ours = policy.evaluate_actions(observation, actions, masks)
+    our_results = policy.evaluate_actions(observation, actions, masks)
     stock = MaskableActorCriticPolicy.evaluate_actions(policy, observation, actions, masks)
-    for one, other in zip(ours, stock, strict=True):
+    for one, other in zip(our_results, stock, strict=True):
         torch.testing.assert_close(one.flatten(), other.flatten(), atol=1e-5, rtol=1e-5)
     drawn, values, log_probs = policy(observation, action_masks=batch.mask)
     assert batch.mask[np.arange(32), drawn.numpy()].all()
-    again = policy.evaluate_actions(observation, drawn, masks)
-    torch.testing.assert_close(values, again[0])
-    torch.testing.assert_close(log_probs, again[1])
+    evaluated = policy.evaluate_actions(observation, drawn, masks)
+    torch.testing.assert_close(values, evaluated[0])
+    torch.testing.assert_close(log_probs, evaluated[1])
 
 
 def test_draw_follows_the_probabilities_and_never_takes_an_impossible_action():
@@ -435,12 +436,12 @@ def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, 
     assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
     printed = capsys.readouterr()
     assert "mine against random: beginner, 2 players, 2 games" in printed.out
-    said = printed.err.splitlines()
-    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    lines = printed.err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in lines) == 5
     figures = r"mine \d+ %, \d:\d\d:\d\d left: "
     figures += r"\d+ decisions, [\d.]+( k)?/s, entropy ([\d.]+), KL [-\de.]+, explained variance [-\de.]+"
-    entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in said) if match]
-    assert len(entropies) == 12, said
+    entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in lines) if match]
+    assert len(entropies) == 12, lines
     assert all(0 < entropy < np.log(100) for entropy in entropies)  # of some dozens of legal actions
     assert len(set(entropies)) > 6  # of each update, not of the first; they may be rounded to the same
 

@@ -91,8 +91,8 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise():
 )
 def test_games_of_more_players_are_one_observation_each(agents):
     """Simulated by Plackett and Luce's model, of three to six players: intervals are as honest, and narrower."""
-    rng, true, held, width = np.random.default_rng(len(agents)), 1250.0, 0, []
-    strength = np.array([true, *(RATINGS[agent] for agent in agents)]) / POINTS_PER_UNIT
+    rng, true_rating, num_covered, width = np.random.default_rng(len(agents)), 1250.0, 0, []
+    strength = np.array([true_rating, *(RATINGS[agent] for agent in agents)]) / POINTS_PER_UNIT
     for _ in range(200):
         found = []
         for _ in range(12):
@@ -104,10 +104,10 @@ def test_games_of_more_players_are_one_observation_each(agents):
                 )
             )
         placed = place(found, RATINGS)
-        held += placed.low <= true <= placed.high
+        num_covered += placed.low <= true_rating <= placed.high
         width.append(placed.high - placed.low)
-    print(f"{len(agents) + 1} players: {held / 200:.1%}, {np.mean(width):.0f} points wide")
-    assert held / 200 >= 0.89
+    print(f"{len(agents) + 1} players: {num_covered / 200:.1%}, {np.mean(width):.0f} points wide")
+    assert num_covered / 200 >= 0.89
     assert np.mean(width) < 700
 
 
@@ -151,13 +151,13 @@ def test_ten_games_that_count_place_somebody():
 
 def test_what_cannot_say_how_strong_somebody_is_is_kept_and_not_used():
     """People only, agents of no known rating, a hint; another variant's games aren't theirs."""
-    among = replace(result(), seats=[Sat("Ann", None, 5, 1), Sat("Ben", None, 3, 2)])
+    without_agents = replace(result(), seats=[Sat("Ann", None, 5, 1), Sat("Ben", None, 3, 2)])
     hinted = replace(result(), seats=[replace(result().seats[0], hinted=True), result().seats[1]])
-    kept = [among, hinted, result(agent="program:./bot"), result(), replace(result(), rules="advanced")]
-    found = person(kept, "Ann", VARIANT, RATINGS)
+    results = [without_agents, hinted, result(agent="program:./bot"), result(), replace(result(), rules="advanced")]
+    found = person(results, "Ann", VARIANT, RATINGS)
     assert (found.games, found.counted) == (4, 1)
-    assert person(kept, "Ben", VARIANT, RATINGS).counted == 0
-    assert person(kept, "Cleo", VARIANT, RATINGS).games == 0
+    assert person(results, "Ben", VARIANT, RATINGS).counted == 0
+    assert person(results, "Cleo", VARIANT, RATINGS).games == 0
 
 
 def test_who_resigns_has_lost_and_a_game_of_some_known_agents_counts_with_these():
@@ -172,9 +172,9 @@ def test_who_resigns_has_lost_and_a_game_of_some_known_agents_counts_with_these(
 
 
 def test_one_person_is_one_however_the_name_is_written():
-    kept = [result(name="Ann"), result(name="ANN"), result(name=" ann  ")]
-    assert person(kept, "aNN", VARIANT, RATINGS).games == 3
-    (found,) = everybody(kept)
+    results = [result(name="Ann"), result(name="ANN"), result(name=" ann  ")]
+    assert person(results, "aNN", VARIANT, RATINGS).games == 3
+    (found,) = everybody(results)
     assert found.name == " ann  ", "as it was written last"
 
 

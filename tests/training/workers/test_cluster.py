@@ -268,8 +268,8 @@ def test_a_head_that_has_gone_is_one_line(tmp_path, monkeypatch):
     machines.cluster.shutdown()
     assert driver.returncode == 2
     assert output == ""
-    said = rf"artus evaluate: the head of the Ray cluster at {re.escape(address)} has gone \(.*\); start it, .*\n"
-    assert re.fullmatch(said, errors.splitlines(keepends=True)[-1]), errors  # Ray may print more before it
+    pattern = rf"artus evaluate: the head of the Ray cluster at {re.escape(address)} has gone \(.*\); start it, .*\n"
+    assert re.fullmatch(pattern, errors.splitlines(keepends=True)[-1]), errors  # Ray may print more before it
 
 
 def test_machines_with_other_code_do_not_play(machines):
@@ -282,9 +282,13 @@ def test_machines_with_other_code_do_not_play(machines):
 def test_each_worker_has_one_thread_and_keeps_what_it_was_sent(machines):
     done, error = drive(drive_units, Surroundings(), range(12), machines.address)
     assert error is None
-    seen = [result for _, result in done]
-    assert {(threads, cores) for _, _, threads, cores in seen} == {("1", 1)}
-    assert len({process for process, *_ in seen}) == len({(process, made) for process, made, *_ in seen}) > 1
+    surroundings = [result for _, result in done]
+    assert {(threads, cores) for _, _, threads, cores in surroundings} == {("1", 1)}
+    assert (
+        len({process for process, *_ in surroundings})
+        == len({(process, made) for process, made, *_ in surroundings})
+        > 1
+    )
 
 
 def test_an_evaluation_on_a_cluster_is_the_same(machines):
@@ -312,10 +316,10 @@ def find_response(runs, address):
 
 
 def test_a_cluster_finds_the_same_best_response(machines, tmp_path):
-    best, kept = find_response(tmp_path / "alone", None)
-    assert drive(find_response, tmp_path / "many", machines.address) == (best, kept)
+    best, results = find_response(tmp_path / "alone", None)
+    assert drive(find_response, tmp_path / "many", machines.address) == (best, results)
     assert best.name == "ppo"
-    assert len(kept.responses) == 3
+    assert len(results.responses) == 3
 
 
 def test_a_cluster_that_does_not_see_the_run_is_refused_before_anything_is_trained(machines, tmp_path):

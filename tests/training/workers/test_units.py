@@ -308,8 +308,8 @@ def test_an_impossible_number_of_workers_is_refused(workers):
 
 def test_each_process_has_one_thread(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS")
-    seen = {result for _, result in run_units(surroundings, range(8), 2)}
-    assert {(threads, cores) for _, threads, cores in seen} == {("1", 1)}
+    processes_seen = {result for _, result in run_units(surroundings, range(8), 2)}
+    assert {(threads, cores) for _, threads, cores in processes_seen} == {("1", 1)}
     assert "OMP_NUM_THREADS" not in os.environ
 
 

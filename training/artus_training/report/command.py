@@ -102,18 +102,18 @@ def main(arguments: list[str]) -> int:
         except KeyboardInterrupt:
             terminal().print("interrupted before the first game")
             return 130
-        whole = standings(results)
-        print_table(results, whole)
+        ranking = standings(results)
+        print_table(results, ranking)
         faults = faults_of(results.notes, settings.agents)
         if faults:
             print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
-        ratings = {entrants.agents[line.agent]: line.rating for line in whole.table}
+        ratings = {entrants.agents[line.agent]: line.rating for line in ranking.table}
         variant = settings.game, settings.rules, settings.num_players
         rated_people = on_the_scale_of(ratings, variant, results_of_people())
         with errors_in_one_line():
-            films = write_films(results, whole, folder, entrants.named, runner)
+            films = write_films(results, ranking, folder, entrants.named, runner)
             command = command_of(settings, (*chosen.agents, *chosen.add))
-            write_report(results, whole, folder, command, left_out, films, rated_people)
+            write_report(results, ranking, folder, command, left_out, films, rated_people)
     print(f"report: {folder / 'report.html'}")
     return 0
 

@@ -37,23 +37,23 @@ _VARYING = re.compile(r"'[^']*'\.{0,3}|\"[^\"]*\"|b'[^']*'|\d+")
 _CONSEQUENCE = "not started again after"
 
 
-def neighbours(whole: Standings) -> list[str]:
+def neighbours(ranking: Standings) -> list[str]:
     """One sentence for each pair of neighbours in the table: their difference in rating, and whether the first is
     surely better."""
     sentences = []
-    for place, (line, next_line) in enumerate(zip(whole.table, whole.table[1:], strict=False)):
+    for place, (line, next_line) in enumerate(zip(ranking.table, ranking.table[1:], strict=False)):
         name, other = one_line_name(line.agent), one_line_name(next_line.agent)
         difference = line.rating - next_line.rating
         expected = expected_score(difference)
         sentence = f"{name} is {difference:z.0f} points above {other}: ahead in {expected:.0%} of their duels"
-        low = whole.duels_low[place, place + 1]
-        if not whole.duels[place, place + 1] >= 0:  # not a number: they never met
+        low = ranking.duels_low[place, place + 1]
+        if not ranking.duels[place, place + 1] >= 0:  # not a number: they never met
             sentence += ", though they never met."
-        elif not whole.has_intervals:
+        elif not ranking.has_intervals:
             sentence += ". Too few deals to say how sure that is."
         else:
-            high = whole.duels_high[place, place + 1]
-            observed = f" It was ahead in {whole.duels[place, place + 1]:.0%} of them (95 %: {low:.0%} to {high:.0%})"
+            high = ranking.duels_high[place, place + 1]
+            observed = f" It was ahead in {ranking.duels[place, place + 1]:.0%} of them (95 %: {low:.0%} to {high:.0%})"
             sentence += "." + observed
             sentence += ": sure to be better." if low > 0.5 else ": who is better isn't sure. More games would tell."
         sentences.append(sentence)
@@ -74,11 +74,11 @@ class People:
     """One sentence for each agent of `LEVELS`, the weakest first."""
 
 
-def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
+def where_people_stand(ranking: Standings, placed: Sequence[Person]) -> People:
     """Describe people's places in a table: measured ones if there are any, and an estimate.
 
     Args:
-        whole: The table.
+        ranking: The table.
         placed: People rated on its scale; those without a placement are ignored.
     """
     placed_people = sorted(
@@ -89,16 +89,16 @@ def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
         f"by {person.counted} games; {placement}."
         for person, placement in placed_people
     ]
-    estimated = levels(whole)
+    estimated = levels(ranking)
     unknown = "" if estimated else f" {UNKNOWN.format(names=', '.join(LEVELS))}"
     if not sentences:
         return People(ESTIMATED.format(needed=NEEDED) + unknown, [], "", estimated)
     return People(MEASURED, sentences, BESIDE if estimated else "", estimated)
 
 
-def levels(whole: Standings) -> list[str]:
+def levels(ranking: Standings) -> list[str]:
     """Ratings and descriptions of the agents of `LEVELS` that play here, the weakest first."""
-    rating_of = {line.agent: line.rating for line in whole.table}
+    rating_of = {line.agent: line.rating for line in ranking.table}
     rated = sorted((rating_of[name], name) for name in LEVELS if name in rating_of)
     return [f"{value:z.0f}: {name} {LEVELS[name]}." for value, name in rated]
 

@@ -32,10 +32,10 @@ class Pick(NamedTuple):
     rotation: int
 
 
-def typical(results: Results, whole: Standings) -> Iterator[Pick]:
+def typical(results: Results, ranking: Standings) -> Iterator[Pick]:
     """Pick typical games of the line-up with the best agents: those whose lead is nearest to the median."""
     names = results.settings.agents
-    rating = {line.agent: line.rating for line in whole.table}
+    rating = {line.agent: line.rating for line in ranking.table}
     lineups = results.settings.lineups()
     best = max(range(len(lineups)), key=lambda number: sum(rating[names[agent]] for agent in lineups[number]))
     members = lineups[best]
@@ -57,11 +57,11 @@ def nearest(lead: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(int(deal), int(distance[deal].argmin())) for deal in deals if np.isfinite(distance[deal].min())]
 
 
-def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
+def surprising(results: Results, ranking: Standings) -> Iterator[Pick]:
     """Pick games that the weakest agent won, with the greatest differences in rating: of each line-up the game with the
     greatest lead."""
     names = results.settings.agents
-    rating = {line.agent: line.rating for line in whole.table}
+    rating = {line.agent: line.rating for line in ranking.table}
     surprises = []
     for lineup, members in enumerate(results.settings.lineups()):
         outcomes, given_up = results.standing_outcomes(lineup), results.given_up[lineup]
@@ -83,12 +83,12 @@ def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
 
 
 def write_films(
-    results: Results, whole: Standings, folder: Path, agents: NamedAgents, runner: Runner
+    results: Results, ranking: Standings, folder: Path, agents: NamedAgents, runner: Runner
 ) -> list[tuple[str, str]]:
     """Replay the selected games, and write a page for each.
 
     Args:
-        results, whole: The tournament.
+        results, ranking: The games of the tournament, and its table.
         folder: Folder of the report.
         agents: Agents or functions behind some names.
         runner: Runs the units that replay the games.
@@ -97,7 +97,7 @@ def write_films(
         Description and path, relative to the folder, of each page. A game that ends differently when it is
         replayed is left out; this may happen with agents that have a time limit.
     """
-    picks = [*typical(results, whole), *surprising(results, whole)]
+    picks = [*typical(results, ranking), *surprising(results, ranking)]
     playing = Playing(results.settings, dict(agents), keep_records=True)
     played = runner(playing, [Unit(pick.lineup, pick.deal, 1) for pick in picks])
     pages = []

@@ -27,7 +27,7 @@ TEMPLATE = Path(__file__).with_name("page.html")
 
 def write_report(
     results: Results,
-    whole: Standings,
+    ranking: Standings,
     folder: Path,
     command: str,
     left_out: Mapping[str, str] = NOBODY,
@@ -38,7 +38,7 @@ def write_report(
 
     Args:
         results: All games.
-        whole: The table of these games.
+        ranking: The table of these games.
         folder: The folder of the report.
         command: The command that plays the tournament.
         left_out: Bots that didn't start, with the reason of each.
@@ -48,22 +48,22 @@ def write_report(
     data = {
         "settings": asdict(results.settings),
         "games": results.games,
-        "anchor": whole.anchor,
-        "table": [asdict(line) for line in whole.table],
-        "duels": rows_without_nan(whole.duels),
-        "duels_low": rows_without_nan(whole.duels_low),
-        "duels_high": rows_without_nan(whole.duels_high),
+        "anchor": ranking.anchor,
+        "table": [asdict(line) for line in ranking.table],
+        "duels": rows_without_nan(ranking.duels),
+        "duels_low": rows_without_nan(ranking.duels_low),
+        "duels_high": rows_without_nan(ranking.duels_high),
         "forfeits": results.notes,
         "left_out": dict(left_out),
     }
     write_atomically(folder / "results.json", (json.dumps(data, indent=2) + "\n").encode())
-    html = page(results, whole, command, left_out, films, where_people_stand(whole, placed))
+    html = page(results, ranking, command, left_out, films, where_people_stand(ranking, placed))
     write_atomically(folder / "report.html", html.encode())
 
 
 def page(
     results: Results,
-    whole: Standings,
+    ranking: Standings,
     command: str,
     left_out: Mapping[str, str],
     films: Sequence[tuple[str, str]],
@@ -84,12 +84,12 @@ def page(
     parts = {
         **{name: escape(text) for name, text in header.items()},
         "command": escape(command),
-        "table": _table(whole, head(whole), rows(whole)),
-        "remarks": escape(" ".join(remarks(whole))),
-        "ratings": _ratings(whole),
-        "duels": _duels(whole),
+        "table": _table(ranking, head(ranking), rows(ranking)),
+        "remarks": escape(" ".join(remarks(ranking))),
+        "ratings": _ratings(ranking),
+        "duels": _duels(ranking),
         "differences": "".join(f"<tr><td>{points}</td><td>{part}</td></tr>" for points, part in differences()),
-        "neighbours": _list(neighbours(whole)),
+        "neighbours": _list(neighbours(ranking)),
         "people": _people(people),
         "films": _films(films),
         "faults": _list(faults) or "<p>None.</p>",
@@ -106,14 +106,14 @@ def _list(lines: Sequence[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def _table(whole: Standings, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(ranking: Standings, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """The table; `data-value` of each cell is its sort key."""
     heads = "".join(
         f'<th aria-sort="{"descending" if column == 1 else "none"}"><button>{escape(text)}</button></th>'
         for column, text in enumerate(head)
     )
     body = ""
-    for line, row in zip(whole.table, rows, strict=True):
+    for line, row in zip(ranking.table, rows, strict=True):
         values = (line.agent, line.rating, line.wins, line.score, line.games)
         cells = "".join(
             f'<td data-value="{escape(str(value))}">{escape(text)}</td>'
@@ -123,10 +123,13 @@ def _table(whole: Standings, head: Sequence[str], rows: Sequence[Sequence[str]])
     return f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>"
 
 
-def _ratings(whole: Standings) -> str:
+def _ratings(ranking: Standings) -> str:
     """Ratings as points with their intervals, on one scale."""
     ends = [
-        value for line in whole.table for value in (line.rating, line.rating_low, line.rating_high) if value is not None
+        value
+        for line in ranking.table
+        for value in (line.rating, line.rating_low, line.rating_high)
+        if value is not None
     ]
     low, high = min(ends), max(ends)
     padding = (high - low or 1) / 25
@@ -136,7 +139,7 @@ def _ratings(whole: Standings) -> str:
         return 100 * (value - low) / (high - low)
 
     rows = ""
-    for line in whole.table:
+    for line in ranking.table:
         marks = f'<i class="anchor" style="left:{position(ANCHOR_RATING):.2f}%"></i>'
         if line.rating_low is not None and line.rating_high is not None:
             left, right = position(line.rating_low), position(line.rating_high)
@@ -147,19 +150,19 @@ def _ratings(whole: Standings) -> str:
     return rows
 
 
-def _duels(whole: Standings) -> str:
+def _duels(ranking: Standings) -> str:
     """The duels as a matrix, from red (always behind) to blue (always ahead)."""
-    names = [escape(one_line_name(line.agent)) for line in whole.table]
+    names = [escape(one_line_name(line.agent)) for line in ranking.table]
     head = "".join(f'<th scope="col"><span>{name}</span></th>' for name in names)
     body = ""
     for row, name in enumerate(names):
         cells = ""
         for column in range(len(names)):
-            value = whole.duels[row, column]
+            value = ranking.duels[row, column]
             if np.isnan(value):
                 cells += "<td></td>"
                 continue
-            ends = whole.duels_low[row, column], whole.duels_high[row, column]
+            ends = ranking.duels_low[row, column], ranking.duels_high[row, column]
             interval = "" if np.isnan(ends).any() else f" (95 %: {ends[0]:.0%} to {ends[1]:.0%})"
             side = "ahead" if value >= 0.5 else "behind"
             about = f"{name} ahead of {names[column]}: {value:.1%}{interval}"
