@@ -94,10 +94,10 @@ class Exploit:
     best: list[Best]
 
 
-def read(path: Path, wanted: type[Result]) -> Result:
+def read(path: Path, file_type: type[Result]) -> Result:
     """Read a file of results. Raises a ValueError that names the file if it is missing or damaged."""
     try:
-        return decode(path.read_bytes(), wanted)
+        return decode(path.read_bytes(), file_type)
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
@@ -270,9 +270,9 @@ def main(arguments: list[str]) -> int:
         "speed isn't known yet; 0: measure none. Each speed is saved at once; to continue after an interrupt, leave "
         "out the tournaments",
     )  # fmt: skip
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        print(update(given.ladder, given.game, given.tournaments, given.exploits, given.seconds))
+        print(update(options.ladder, options.game, options.tournaments, options.exploits, options.seconds))
     except (ValueError, TypeError) as error:
         print(f"ladder: {error}", file=sys.stderr)
         return 2

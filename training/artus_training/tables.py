@@ -86,8 +86,8 @@ def variant_name(game: str, rules: str, num_players: int) -> str:
 
 def shortened(name: str, width: int) -> str:
     """Cut a name in the middle to at most `width` letters."""
-    left = width - 3
-    return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
+    num_letters = width - 3
+    return name if len(name) <= width else f"{name[: -(-num_letters // 2)]}...{name[len(name) - num_letters // 2 :]}"
 
 
 def one_line_name(name: str) -> str:

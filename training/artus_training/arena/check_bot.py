@@ -68,14 +68,14 @@ def main(arguments: list[str]) -> int:
     """The command `artus check-bot`."""
     if len(arguments) > 1 and re.fullmatch("[^-].*", arguments[0]) and re.fullmatch("-[^-].*", arguments[1]):
         raise UsageError(unquoted(arguments))  # an option of the interpreter: python3 -u bot.py
-    given = read_options(Options, "artus check-bot", arguments)
-    if len(given.bot) != 1:
-        raise UsageError(unquoted(given.bot) if given.bot else "name the command that starts the bot")
-    (command,) = given.bot
+    options = read_options(Options, "artus check-bot", arguments)
+    if len(options.bot) != 1:
+        raise UsageError(unquoted(options.bot) if options.bot else "name the command that starts the bot")
+    (command,) = options.bot
     with shown_in_one_line(ValueError, NotImplementedError):
-        definition = find_game(given.game)
-        players = definition.min_players if given.num_players is None else given.num_players
-        rules = definition.check_variant(given.rules, players)
+        definition = find_game(options.game)
+        players = definition.min_players if options.num_players is None else options.num_players
+        rules = definition.check_variant(options.rules, players)
         bot = ProgramAgent(command.removeprefix("program:"))
         batch = Batch(1, rules=rules, num_players=players, seed=0, autoreset=False, game=definition)
     start_time = time.monotonic()

@@ -310,19 +310,19 @@ class Options:
 
 def main(arguments: list[str]) -> int:
     """The command `artus evaluate`."""
-    given = read_options(Options, "artus evaluate", arguments)
+    options = read_options(Options, "artus evaluate", arguments)
     with shown_in_one_line(ValueError, TypeError):
-        check_seed(given.seed)
-        check_size(given.games, None, given.workers, given.ray)
-        players = line_up(given.agents, given.rules, given.num_players, game=given.game)
-    in_other_processes = given.workers > 1 or given.ray is not None
+        check_seed(options.seed)
+        check_size(options.games, None, options.workers, options.ray)
+        players = line_up(options.agents, options.rules, options.num_players, game=options.game)
+    in_other_processes = options.workers > 1 or options.ray is not None
     # Programs that are already running are kept if possible.
-    agents = given.agents if in_other_processes else players[: len(given.agents)]
+    agents = options.agents if in_other_processes else players[: len(options.agents)]
     with shown_in_one_line(AgentError), progress("playing") as show:
         result = evaluate(
-            agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed, game=given.game,
-            progress=show, workers=given.workers, ray=given.ray, until_sure=given.until_sure,
+            agents, rules=options.rules, num_players=len(players), games=options.games, seed=options.seed,
+            game=options.game, progress=show, workers=options.workers, ray=options.ray, until_sure=options.until_sure,
         )  # fmt: skip
-    names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
+    names = options.agents + options.agents[1:2] * (len(players) - len(options.agents))
     print(replace(result, agents=names))
     return int(result.sure is False)

@@ -54,18 +54,18 @@ class Line:
     checksum: str = ""
 
     @classmethod
-    def of(cls, block: Block, records_end: int, before: str) -> Line:
+    def of(cls, block: Block, records_end: int, previous: str) -> Line:
         """Build the line of a block.
 
         Args:
             block: The block.
             records_end: Length of the file of records.
-            before: Checksum of the line before.
+            previous: Checksum of the line before.
         """
         outcomes = None if np.array_equal(block.outcomes, block.scores) else block.outcomes.tolist()
         scores, given_up = block.scores.tolist(), block.given_up.tolist()
         line = cls(block.lineup, block.first, scores, given_up, block.notes, records_end, outcomes)
-        return replace(line, checksum=line.checksum_after(before))
+        return replace(line, checksum=line.checksum_after(previous))
 
     def text(self) -> dict[str, Any]:
         """All fields as saved in the file."""
@@ -78,13 +78,13 @@ class Line:
             name: value for name, value in vars(self).items() if name != "checksum" and (name != "outcomes" or outcomes)
         }
 
-    def checksum_after(self, before: str) -> str:
+    def checksum_after(self, previous: str) -> str:
         """Compute the checksum of this line.
 
         Args:
-            before: Checksum of the line before.
+            previous: Checksum of the line before.
         """
-        return hashlib.sha256((before + json.dumps(self.content())).encode()).hexdigest()[:16]
+        return hashlib.sha256((previous + json.dumps(self.content())).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -216,19 +216,19 @@ class Store:
                 ahead[Unit(block.lineup, block.first, len(block))] = block, line.records
         return ahead
 
-    def _checked(self, line: Line, records_end: int, before: str) -> Block:
+    def _checked(self, line: Line, records_end: int, previous: str) -> Block:
         """Return the block of a line after checking it.
 
         Args:
             line: The line.
             records_end: `records_end` of the line before.
-            before: Checksum of the line before, or other text that this line's checksum covers.
+            previous: Checksum of the line before, or other text that this line's checksum covers.
 
         Raises:
             ValueError: If it is no valid block of this tournament.
         """
         players = self.settings.num_players
-        if line.checksum != line.checksum_after(before):
+        if line.checksum != line.checksum_after(previous):
             raise ValueError("its checksum doesn't fit")
         lineups, all_deals = self.played.shape
         if not (0 <= line.lineup < lineups and 0 <= line.first < all_deals):

@@ -53,15 +53,15 @@ def busy_processes(count: int) -> Iterator[None]:
 def one_thread() -> Iterator[None]:
     """Set OMP_NUM_THREADS=1 for this process. All threads see it, so no other thread may start threads in the
     meantime."""
-    before = os.environ.get("OMP_NUM_THREADS")
+    old_value = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
         yield
     finally:
-        if before is None:
+        if old_value is None:
             del os.environ["OMP_NUM_THREADS"]
         else:
-            os.environ["OMP_NUM_THREADS"] = before
+            os.environ["OMP_NUM_THREADS"] = old_value
 
 
 def measure(game: Definition, seconds: float) -> Iterator[Compared]:

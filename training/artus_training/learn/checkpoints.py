@@ -123,18 +123,18 @@ def with_prefix(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
     return {f"{prefix}.{name}": value for name, value in tensors.items()}
 
 
-def without_prefix(tensors: Tensors, prefix: str, like: Mapping[str, torch.Tensor]) -> Tensors:
+def without_prefix(tensors: Tensors, prefix: str, templates: Mapping[str, torch.Tensor]) -> Tensors:
     """Return the tensors whose names have a prefix (see `with_prefix`), by their names without the prefix.
 
     Raises:
-        ValueError: If one is missing, or its shape or type differs from that of the tensor in `like`.
+        ValueError: If one is missing, or its shape or type differs from that of the tensor in `templates`.
     """
-    for name, value in like.items():
+    for name, value in templates.items():
         found = tensors.get(f"{prefix}.{name}")
         if found is None or found.shape != value.shape or found.dtype != value.dtype:
             actual = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
             raise ValueError(f"{prefix}.{name} must be {value.dtype} of shape {tuple(value.shape)}, got {actual}")
-    return {name: tensors[f"{prefix}.{name}"] for name in like}
+    return {name: tensors[f"{prefix}.{name}"] for name in templates}
 
 
 def as_tensor(array: np.ndarray) -> torch.Tensor:
@@ -178,9 +178,9 @@ def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -
     if any(name.startswith(f"{prefix}.") for name in tensors):
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         for index, parameter in enumerate(parameters):
-            like = {f"{index}.step": torch.empty((), device="meta")}
-            like |= {f"{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
-            found = without_prefix(tensors, prefix, like)
+            templates = {f"{index}.step": torch.empty((), device="meta")}
+            templates |= {f"{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
+            found = without_prefix(tensors, prefix, templates)
             if found[f"{index}.step"] < 1 or (found[f"{index}.exp_avg_sq"] < 0).any():
                 raise ValueError(f"{prefix}.{index} is invalid: it has negative numbers")
             state[index] = {name.partition(".")[2]: value for name, value in found.items()}

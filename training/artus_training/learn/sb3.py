@@ -157,13 +157,13 @@ class Trainer(Training[Settings]):
 
     def load_tensors(self, saved: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
         """Load weights, optimizer and earlier selves, and deal new games."""
-        policy, like = self.model.policy, self.trained()
+        policy, template = self.model.policy, self.trained()
         policy.load_state_dict(without_prefix(tensors, "policy", policy.state_dict()))
         load_optimizer(adam(policy), tensors, "optimizer")
         selves = []
         for index in range(saved.pool):
-            network = copy.deepcopy(like)
-            network.load_state_dict(without_prefix(tensors, f"pool.{index}", like.state_dict()))
+            network = copy.deepcopy(template)
+            network.load_state_dict(without_prefix(tensors, f"pool.{index}", template.state_dict()))
             selves.append(NeuralAgent(network, sample=True))
         self.env.set_snapshots(selves)
         self.env.seed(self.settings.seed + saved.steps)

@@ -77,8 +77,8 @@ def load_tensors(trainer: Trainer, tensors: Tensors, num_selves: int) -> None:
     """
     trainer.network.load_state_dict(without_prefix(tensors, "network", trainer.network.state_dict()))
     load_optimizer(trainer.optimizer, tensors, "optimizer")
-    like = {name: value.cpu() for name, value in trainer.network.state_dict().items()}
-    selves = [without_prefix(tensors, f"pool.{index}", like) for index in range(num_selves)]
+    templates = {name: value.cpu() for name, value in trainer.network.state_dict().items()}
+    selves = [without_prefix(tensors, f"pool.{index}", templates) for index in range(num_selves)]
     trainer.opponents.pool = selves or trainer.opponents.pool
 
 

@@ -120,10 +120,10 @@ def likelihood(game: RatedGame, strength: np.ndarray) -> np.ndarray:
 def orders(game: RatedGame) -> Iterator[tuple[float | None, ...]]:
     """Yield all orders of the players that fit their places, the best first: ratings of agents, None for the person."""
     players = sorted(
-        [(game.place, None), *((place, rating) for rating, place in game.agents)], key=lambda each: each[0]
+        [(game.place, None), *((place, rating) for rating, place in game.agents)], key=lambda player: player[0]
     )
-    shared = [[rating for _, rating in group] for _, group in groupby(players, key=lambda each: each[0])]
-    for parts in product(*map(permutations, shared)):
+    groups = [[rating for _, rating in group] for _, group in groupby(players, key=lambda player: player[0])]
+    for parts in product(*map(permutations, groups)):
         yield tuple(rating for part in parts for rating in part)
 
 

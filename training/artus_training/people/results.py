@@ -66,8 +66,8 @@ class Result:
 
     def seat_of(self, name: str) -> Sat | None:
         """The seat of the person with this name; None if they didn't play, or if two people have the name."""
-        found = [seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)]
-        return found[0] if len(found) == 1 else None
+        seats_of_name = [seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)]
+        return seats_of_name[0] if len(seats_of_name) == 1 else None
 
 
 def key(name: str) -> str:
@@ -94,16 +94,20 @@ def read_result(content: bytes) -> Result:
     Raises:
         ValueError: If it is no valid result; the message gives the reason.
     """
-    found = decode(content, Result)
-    if found.version != VERSION:
-        raise ValueError(f"it has version {found.version}, not {VERSION}")
-    places = sorted(seat.place for seat in found.seats)
+    result = decode(content, Result)
+    if result.version != VERSION:
+        raise ValueError(f"it has version {result.version}, not {VERSION}")
+    places = sorted(seat.place for seat in result.seats)
     if len(places) < 2 or any(place != 1 + places.index(place) for place in places):
         raise ValueError(f"the places of its seats are impossible: {shown(places)}")
-    for text in (found.game, found.rules, *(text for seat in found.seats for text in (seat.name, seat.agent or "-"))):
+    for text in (
+        result.game,
+        result.rules,
+        *(text for seat in result.seats for text in (seat.name, seat.agent or "-")),
+    ):
         if not text.isprintable() or not key(text) or len(text) > LONGEST:
             raise ValueError(f"names have 1 to {LONGEST} printable letters, got {shown(text)}")
-    return found
+    return result
 
 
 def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> list[Result]:
@@ -114,17 +118,17 @@ def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> l
         complain: Called with each file that can't be used, and the error. All other files are read, and no file is
             changed.
     """
-    found = []
+    results = []
     for path in sorted((folder / RESULTS).glob("*.json"), key=lambda path: path.stem):
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST + 1)
             if len(content) > LARGEST:
                 raise ValueError(f"it has more than {LARGEST} bytes")
-            found.append(read_result(content))
+            results.append(read_result(content))
         except (OSError, ValueError) as error:
             complain(path, error)
-    return sorted(found, key=lambda result: result.date)
+    return sorted(results, key=lambda result: result.date)
 
 
 def ratings_of(game: Definition, rules: str, num_players: int) -> dict[str, float]:
@@ -199,10 +203,8 @@ def everybody(results: Iterable[Result]) -> list[Person]:
     get no placement."""
     result_list = list(results)
     variants = {result.variant for result in result_list}
-    found = [
-        found_person for variant in variants for found_person in on_the_scale_of(known(variant), variant, result_list)
-    ]
-    return sorted(found, key=lambda found_person: (key(found_person.name), found_person.variant))
+    people = [one for variant in variants for one in on_the_scale_of(known(variant), variant, result_list)]
+    return sorted(people, key=lambda one: (key(one.name), one.variant))
 
 
 def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Iterable[Result]) -> list[Person]:

@@ -151,9 +151,9 @@ def joined(chosen: Options, settings: Settings) -> tuple[Settings, Path] | None:
         if chosen.add_to is not None:
             raise ValueError("--add-to names the tournament that agents join: name them with --add")
         return None
-    new = set(read_entrants(chosen.add).agents)
-    before = replace(settings, agents=tuple(name for name in settings.agents if name not in new))
-    return before, chosen.add_to or TOURNAMENTS / before.folder_name
+    new_agents = set(read_entrants(chosen.add).agents)
+    old_settings = replace(settings, agents=tuple(name for name in settings.agents if name not in new_agents))
+    return old_settings, chosen.add_to or TOURNAMENTS / old_settings.folder_name
 
 
 def print_so_far(results: Results) -> None:

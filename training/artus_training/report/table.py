@@ -70,10 +70,10 @@ def print_table(results: Results, ranking: Standings) -> None:
     settings = results.settings
     variant = variant_name(settings.game, settings.rules, settings.num_players)
     print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
-    agent, _, wins, *others = head(ranking)
+    agent, _, wins, *other_heads = head(ranking)
     rating = wins.replace("wins", "rating")  # the scale stands below
-    shown = table([(agent, rating, wins, *others), *rows(ranking)], number_columns=range(1, 5))
-    print(as_text(shown, "", *remarks(ranking), *legend(ranking)))
+    results_table = table([(agent, rating, wins, *other_heads), *rows(ranking)], number_columns=range(1, 5))
+    print(as_text(results_table, "", *remarks(ranking), *legend(ranking)))
 
 
 def legend(ranking: Standings) -> list[str]:

@@ -190,9 +190,9 @@ def _connect(ray: Any, address: str) -> None:
 @contextmanager
 def _sigterm_handler_restored() -> Iterator[None]:
     """Restore the handler of SIGTERM afterwards: that of Ray prints a stack dump and exits."""
-    before = signal.getsignal(signal.SIGTERM)
+    old_handler = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)
+            signal.signal(signal.SIGTERM, old_handler)
