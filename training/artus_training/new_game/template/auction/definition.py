@@ -66,9 +66,9 @@ def check(g, components):
         "scores: they can't be negative": g["scores"].min() >= 0,
         "over: doesn't fit hands and scores": over == int(must_be_over),
     }
-    for wrong, fits in checks.items():
+    for message, fits in checks.items():
         if not fits:
-            raise ValueError(wrong)
+            raise ValueError(message)
 
 
 POSITIONS = Positions(
