@@ -1,8 +1,8 @@
-"""Add results to the ladder of a game, one table with all its agents. Other entries of the table are kept.
+"""Add results to the ladder of a game, a table with all its agents. All other entries of the table are kept.
 
     python tools/ladder.py artus_env/games/artus/ladder.json --tournaments runs/tournaments/*
 
-`python tools/tables.py docs/ladder.md` writes it into a page.
+`python tools/tables.py docs/strength.md` writes the table into a page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
-from artus_training.arena.ladder import Entry, Interval, Known, Ladder, Part, read_ladder
+from artus_training.arena.ladder import BestResponse, Entry, Fraction, Interval, Ladder, read_ladder
 from artus_training.arena.lineup import line_up
 from artus_training.arena.schedule import unit_games
 from artus_training.arena.statistics import ANCHOR, ANCHOR_RATING
@@ -35,7 +35,7 @@ from artus_training.learn.exploit import title
 from artus_training.progress import progress
 
 RESULTS = "results.json"
-Read = TypeVar("Read")
+Result = TypeVar("Result")
 
 # --- input files ---
 
@@ -46,16 +46,16 @@ class Line:
 
     agent: str
     games: int
-    wins: Part
+    wins: Fraction
     rating: float
-    wins_low: Part | None = None
-    wins_high: Part | None = None
+    wins_low: Fraction | None = None
+    wins_high: Fraction | None = None
     rating_low: float | None = None
     rating_high: float | None = None
 
 
 @dataclass
-class Played:
+class TournamentVariant:
     """The variant of a tournament."""
 
     rules: str
@@ -67,7 +67,7 @@ class Played:
 class Tournament:
     """The fields of a tournament's `results.json` that the ladder needs."""
 
-    settings: Played
+    settings: TournamentVariant
     table: list[Line]
     anchor: str | None = None
     """None: written by a version whose ratings had another scale."""
@@ -94,18 +94,18 @@ class Exploit:
     best: list[Best]
 
 
-def read(path: Path, wanted: type[Read]) -> Read:
+def read(path: Path, file_type: type[Result]) -> Result:
     """Read a file of results. Raises a ValueError that names the file if it is missing or damaged."""
     try:
-        return decode(path.read_bytes(), wanted)
+        return decode(path.read_bytes(), file_type)
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path} is damaged or something else: {error}") from None
 
 
-def both(low: float | None, high: float | None) -> Interval | None:
-    """The interval between two ends; None if one of them is None."""
+def interval_of(low: float | None, high: float | None) -> Interval | None:
+    """The interval with these ends; None if one of them is None."""
     return None if low is None or high is None else (low, high)
 
 
@@ -115,29 +115,30 @@ def tournament_entries(path: Path, game: str) -> list[Entry]:
     Raises:
         ValueError: If the file is damaged, another game was played, or the ratings have another scale.
     """
-    found = read(path / RESULTS, Tournament)
-    check_game(path, found.settings.game, game)
-    if found.anchor is None:
+    tournament = read(path / RESULTS, Tournament)
+    check_game(path, tournament.settings.game, game)
+    if tournament.anchor is None:
         raise ValueError(
             f"{path} is of an earlier version, whose ratings have another scale: play the tournament again"
         )
-    if found.anchor != ANCHOR:
+    if tournament.anchor != ANCHOR:
         raise ValueError(
-            f"{path}: {ANCHOR} must have the rating {ANCHOR_RATING}, but {found.anchor} has it: let {ANCHOR} play, too"
+            f"{path}: {ANCHOR} must have the rating {ANCHOR_RATING}, but {tournament.anchor} has it: "
+            f"let {ANCHOR} play, too"
         )
-    rules, players = found.settings.rules, found.settings.num_players
+    rules, players = tournament.settings.rules, tournament.settings.num_players
     return [
         Entry(
             rules,
             players,
             line.agent,
             line.rating,
-            both(line.rating_low, line.rating_high),
+            interval_of(line.rating_low, line.rating_high),
             line.wins,
-            both(line.wins_low, line.wins_high),
+            interval_of(line.wins_low, line.wins_high),
             line.games,
         )
-        for line in found.table
+        for line in tournament.table
     ]
 
 
@@ -147,25 +148,25 @@ def exploit_entries(path: Path, game: str) -> list[Entry]:
     Raises:
         ValueError: If the file is damaged, or another game was played.
     """
-    found = read(path / "result.json", Exploit)
-    check_game(path, found.game, game)
+    result = read(path / "result.json", Exploit)
+    check_game(path, result.game, game)
     entries: dict[str, Entry] = {}
-    for best in found.best:
-        entry = entries.setdefault(best.agent, Entry(found.rules, found.num_players, best.agent))
-        known = {"role": best.role, "response": title(best.name), "gain": best.gain, "gain_95": best.gain_95}
-        entry.responses.append(decode(json.dumps(known), Known))
+    for best in result.best:
+        entry = entries.setdefault(best.agent, Entry(result.rules, result.num_players, best.agent))
+        response = {"role": best.role, "response": title(best.name), "gain": best.gain, "gain_95": best.gain_95}
+        entry.responses.append(decode(json.dumps(response), BestResponse))
     return list(entries.values())
 
 
-def check_game(path: Path, found: str, wanted: str) -> None:
+def check_game(path: Path, file_game: str, ladder_game: str) -> None:
     """Raise a ValueError unless a file is about the ladder's game."""
-    if found != wanted:
-        raise ValueError(f"{path} is of the game {found}, this ladder of {wanted}")
+    if file_game != ladder_game:
+        raise ValueError(f"{path} is of the game {file_game}, this ladder of {ladder_game}")
 
 
 # --- the ladder ---
 
-PLAYED = ("rating", "rating_95", "wins", "wins_95", "games")
+TOURNAMENT_FIGURES = ("rating", "rating_95", "wins", "wins_95", "games")
 """Figures of one tournament, which replace each other together: an old interval doesn't fit a new rating."""
 
 
@@ -174,14 +175,16 @@ def key_of(entry: Entry) -> tuple[str, int, str]:
     return entry.rules, entry.num_players, entry.agent
 
 
-def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
+def merged(ladder: Ladder, new_entries: Iterable[Entry]) -> Ladder:
     """Return a ladder with new results added, in the order of the table."""
     entries = {key_of(entry): entry for entry in ladder.entries}
-    for entry in found:
+    for entry in new_entries:
         key = key_of(entry)
-        at_once = PLAYED if entry.rating is not None else ()
-        known = {name: value for name, value in vars(entry).items() if name in at_once or value not in (None, [])}
-        entries[key] = dataclasses.replace(entries.get(key, entry), **known)
+        from_tournament = TOURNAMENT_FIGURES if entry.rating is not None else ()
+        measured = {
+            name: value for name, value in vars(entry).items() if name in from_tournament or value not in (None, [])
+        }
+        entries[key] = dataclasses.replace(entries.get(key, entry), **measured)
     variants = list(find_game(ladder.game).rules)
     order = sorted(
         entries.values(),
@@ -201,20 +204,20 @@ def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
     """
     (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
 
-    def decisions(count: int, seed: int) -> int:
+    def play(count: int, seed: int) -> int:
         batch = Batch(count, rules=entry.rules, num_players=entry.num_players, autoreset=False, game=game)
         batch.reset(seed_stream(seed, count, 0))
         agent_of_seat = np.zeros((count, entry.num_players), np.int64)
         played = play_games(batch, [player], agent_of_seat, seed_stream(seed, count, 1))
         return sum(int((actions >= 0).sum()) for actions in played.actions)
 
-    decisions(1, 0)  # to compile and warm up
+    play(1, 0)  # to compile and warm up
     program = isinstance(player, ProgramAgent)
     clock, games = (time.perf_counter, 1) if program else (time.process_time, unit_games([player]))
-    made, start = 0, clock()
-    while made == 0 or clock() - start < seconds:
-        made += decisions(games, made)
-    return made / (clock() - start)
+    decided, start = 0, clock()
+    while decided == 0 or clock() - start < seconds:
+        decided += play(games, decided)
+    return decided / (clock() - start)
 
 
 def write(ladder: Ladder, path: Path) -> None:
@@ -223,27 +226,29 @@ def write(ladder: Ladder, path: Path) -> None:
 
 
 def update(path: Path, game: str, tournaments: Iterable[Path], exploits: Iterable[Path], seconds: float) -> str:
-    """Add results to the file of a ladder; returns what was added, as one line. Arguments as in `main`."""
+    """Add results to the file of a ladder; returns a line that says what was added. For the arguments see `main`."""
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"seconds must be at least 0 and finite, got {seconds}")
     definition = find_game(game)
     ladder = read_ladder(path) if path.exists() else Ladder(game)
     check_game(path, ladder.game, game)
-    played = [entry for folder in tournaments for entry in tournament_entries(folder, game)]
-    found = [*played, *[entry for folder in exploits for entry in exploit_entries(folder, game)]]
-    for entry in [*ladder.entries, *found]:
+    tournament_results = [entry for folder in tournaments for entry in tournament_entries(folder, game)]
+    new_entries = [*tournament_results, *[entry for folder in exploits for entry in exploit_entries(folder, game)]]
+    for entry in [*ladder.entries, *new_entries]:
         definition.check_variant(entry.rules, entry.num_players)
-    ladder = merged(ladder, found)
+    ladder = merged(ladder, new_entries)
     write(ladder, path)
-    of_played = {key_of(entry) for entry in played}
-    timed = [entry for entry in ladder.entries if seconds and (key_of(entry) in of_played or entry.decisions is None)]
+    tournament_keys = {key_of(entry) for entry in tournament_results}
+    to_measure = [
+        entry for entry in ladder.entries if seconds and (key_of(entry) in tournament_keys or entry.decisions is None)
+    ]
     with progress("measuring speeds") as show:
-        for done, entry in enumerate(timed, 1):
+        for done, entry in enumerate(to_measure, 1):
             entry.decisions = decisions_per_second(entry, game, seconds)
             write(ladder, path)
-            show(done / len(timed))
-    speeds = f" and {counted(len(timed), 'speed')}" if seconds else ""
-    return f"{path}: {counted(len(found), 'result')}{speeds}; {len(ladder.entries)} in all"
+            show(done / len(to_measure))
+    speeds = f" and {counted(len(to_measure), 'speed')}" if seconds else ""
+    return f"{path}: {counted(len(new_entries), 'result')}{speeds}; {len(ladder.entries)} in all"
 
 
 def main(arguments: list[str]) -> int:
@@ -265,9 +270,9 @@ def main(arguments: list[str]) -> int:
         "speed isn't known yet; 0: measure none. Each speed is saved at once; to continue after an interrupt, leave "
         "out the tournaments",
     )  # fmt: skip
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        print(update(given.ladder, given.game, given.tournaments, given.exploits, given.seconds))
+        print(update(options.ladder, options.game, options.tournaments, options.exploits, options.seconds))
     except (ValueError, TypeError) as error:
         print(f"ladder: {error}", file=sys.stderr)
         return 2

@@ -2,8 +2,8 @@
 
     python tools/tables.py README.md docs/*.md
 
-NAME is `ladder` or the name of a table of the default game (see `artus rules`), GAME/NAME, or `settings`: those of
-trainings.
+NAME is `ladder` or the name of another table of the default game (see `artus rules`), GAME/NAME for a table of another
+game, or `settings` for the settings of trainings.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ HEAD = (
 
 def all_tables(definition: Definition) -> dict[str, Callable[[], str]]:
     """Functions that make a game's tables as Markdown, by table name, with its ladder."""
-    made = tables_of(definition)
+    makers = tables_of(definition)
     if definition.ladder:
-        made.setdefault("ladder", partial(ladder_table, definition.ladder))
-    return made
+        makers.setdefault("ladder", partial(ladder_table, definition.ladder))
+    return makers
 
 
 def ladder_table(file: Path) -> str:
-    """Strength and speed of agents."""
+    """Table of the strength and speed of agents."""
     return markdown(HEAD, rows_of(read_ladder(file)))
 
 
 def settings() -> str:
-    """Settings of `artus train`; the defaults are written as `--set` takes them."""
+    """Table of the settings of `artus train`; the defaults are written as `--set` takes them."""
     texts, rows = texts_of(Settings), []
-    for each in dataclasses.fields(Settings):
-        text = str(each.default) if isinstance(each.default, (str, Path)) else json.dumps(each.default)
-        rows.append((f"`{each.name}`", f"`{text}`" if text not in ("", "null") else "", texts[each.name]))
+    for setting in dataclasses.fields(Settings):
+        text = str(setting.default) if isinstance(setting.default, (str, Path)) else json.dumps(setting.default)
+        rows.append((f"`{setting.name}`", f"`{text}`" if text not in ("", "null") else "", texts[setting.name]))
     return markdown(["setting", "default", "meaning"], rows)
 
 
@@ -73,20 +73,20 @@ def figures(entry: Entry) -> tuple[str, ...]:
     """The cells with an agent's figures."""
     rating, wins, decisions = NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
     if entry.rating is not None:
-        rating = f"{entry.rating:.0f}" + between(entry.rating_95, 0)
+        rating = f"{entry.rating:.0f}" + interval_text(entry.rating_95, 0)
     if entry.wins is not None:
-        wins = f"{100 * entry.wins:.1f} %" + between(entry.wins_95, 1, 100)
+        wins = f"{100 * entry.wins:.1f} %" + interval_text(entry.wins_95, 1, 100)
     if entry.decisions is not None:
         decisions = f"{float(f'{entry.decisions:.2g}'):,.0f}"
-    known = "; ".join(
-        f"{100 * best.gain:.1f}{between(best.gain_95, 1, 100)}: {cell(best.response)}"
+    responses = "; ".join(
+        f"{100 * best.gain:.1f}{interval_text(best.gain_95, 1, 100)}: {cell(best.response)}"
         + ("" if best.role == "response" else f", {best.role}")
         for best in entry.responses
     )
-    return rating, wins, known or NOT_MEASURED, decisions
+    return rating, wins, responses or NOT_MEASURED, decisions
 
 
-def between(interval: Interval | None, digits: int, scale: float = 1) -> str:
+def interval_text(interval: Interval | None, digits: int, scale: float = 1) -> str:
     """Format the 95 % interval of a figure; empty if there is none."""
     return "" if interval is None else " ({:.{d}f} .. {:.{d}f})".format(*(scale * end for end in interval), d=digits)
 
@@ -109,10 +109,10 @@ def fill(text: str, default: Definition) -> str:
 
     def table(match: re.Match[str]) -> str:
         game, _, name = match[1].rpartition("/")
-        made = all_tables(find_game(game)) if game else all_tables(default) | {settings.__name__: settings}
-        if name not in made:
-            raise ValueError(f"there is no table {shown(name)}; there are {', '.join(made)}")
-        return f"<!-- table: {match[1]} -->\n{made[name]()}\n<!-- end -->"
+        makers = all_tables(find_game(game)) if game else all_tables(default) | {settings.__name__: settings}
+        if name not in makers:
+            raise ValueError(f"there is no table {shown(name)}; there are {', '.join(makers)}")
+        return f"<!-- table: {match[1]} -->\n{makers[name]()}\n<!-- end -->"
 
     return re.sub(r"<!-- table: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
 
@@ -124,12 +124,12 @@ def main(arguments: list[str]) -> int:
     for path in parser.parse_args(arguments).files:
         try:
             text = path.read_text(encoding="utf-8")
-            made = fill(text, find_game(DEFAULT_GAME))
+            filled = fill(text, find_game(DEFAULT_GAME))
         except (OSError, ValueError) as error:
             print(f"{path}: {error}", file=sys.stderr)
             return 2
-        if made != text:
-            write_atomically(path, made.encode())
+        if filled != text:
+            write_atomically(path, filled.encode())
     return 0
 
 

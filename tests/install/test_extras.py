@@ -60,8 +60,8 @@ try:
 except ModuleNotFoundError as error:
     print(error, *error.__notes__)
 """
-    said = environment_with("").run(code)
-    assert said == """No module named 'torch' the agent 'ppo' needs it: pip install "artus-env[ppo]"\n"""
+    output = environment_with("").run(code)
+    assert output == """No module named 'torch' the agent 'ppo' needs it: pip install "artus-env[ppo]"\n"""
 
 
 def works(environment, *commands):

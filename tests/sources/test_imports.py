@@ -20,7 +20,7 @@ FOLDERS = {
     "artus_agents": ROOT / "agents/artus_agents",
     "artus_training": ROOT / "training/artus_training",
 }
-ROOMS = {
+SUBPACKAGES = {
     "workers": (),
     "arena": ("workers",),
     "people": ("arena",),
@@ -31,7 +31,7 @@ ROOMS = {
     "bench": ("arena", "learn"),
     "new_game": (),
 }
-"""The rooms of artus_training, and the rooms that each of them may import."""
+"""Subpackages of artus_training, and the subpackages that each of them may import."""
 PPO, SB3 = ("ppo", "rollout", "state"), ("sb3", "sb3_env", "sb3_policy")
 """Modules of the two trainers."""
 
@@ -96,12 +96,12 @@ def test_there_is_no_circle():
         ("artus_env", "artus_training"),
         ("artus_agents", "artus_training"),
         ("artus_env.engine", "artus_env.games"),
-        *((f"artus_training.{room}", "artus_training.cli") for room in ROOMS),
+        *((f"artus_training.{package}", "artus_training.cli") for package in SUBPACKAGES),
         *(
-            (f"artus_training.{room}", f"artus_training.{other}")
-            for room, may_import in ROOMS.items()
-            for other in ROOMS
-            if other != room and other not in may_import
+            (f"artus_training.{package}", f"artus_training.{other}")
+            for package, may_import in SUBPACKAGES.items()
+            for other in SUBPACKAGES
+            if other != package and other not in may_import
         ),
         *((f"artus_training.learn.{ours}", f"artus_training.learn.{theirs}") for ours, theirs in product(PPO, SB3)),
         *((f"artus_training.learn.{theirs}", f"artus_training.learn.{ours}") for ours, theirs in product(PPO, SB3)),
@@ -119,10 +119,12 @@ def test_nothing_that_is_installed_imports_the_tools():
                 assert not re.search(r"^\s*(from|import) tools\b", path.read_text(), re.MULTILINE), path
 
 
-def test_what_rooms_of_training_share_imports_none_of_them():
-    beside = {module.split(".")[1] for module in SOURCES if module.startswith("artus_training.")}
-    for module in beside - {*ROOMS, "__main__", "cli"}:
-        assert not any(arrows(IMPORTS, f"artus_training.{module}", f"artus_training.{room}") for room in ROOMS)
+def test_what_subpackages_of_training_share_imports_none_of_them():
+    names = {module.split(".")[1] for module in SOURCES if module.startswith("artus_training.")}
+    for module in names - {*SUBPACKAGES, "__main__", "cli"}:
+        assert not any(
+            arrows(IMPORTS, f"artus_training.{module}", f"artus_training.{package}") for package in SUBPACKAGES
+        )
 
 
 PUBLIC = {"artus_env", *(f"artus_env.{name}" for name in (
@@ -226,7 +228,7 @@ def private_names(tree):
 
 
 def test_no_module_uses_private_names_of_another():
-    """Apart from the room that works with private names of Numba."""
+    """Apart from the package that works with private names of Numba."""
     modules = {module: path for module, path in SOURCES.items() if ".compiling." not in module}
     trees = {module: ast.parse(path.read_text()) for module, path in modules.items()}
     names = {module: private_names(tree) for module, tree in trees.items()}

@@ -32,8 +32,8 @@ def vocabulary():
     return re.compile(rf"(?<![\w-])({'|'.join(sorted(words))})(?![\w-])", re.IGNORECASE)
 
 
-def spoken(path):
-    """The lines of a source with what names packages taken out."""
+def lines_without_packages(path):
+    """Numbers and lines of a source, without names of packages."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         yield number, PACKAGES.sub(" ", line)
 
@@ -43,7 +43,7 @@ def test_no_source_of_the_shell_names_what_is_in_a_game():
     found = [
         f"{path.relative_to(ROOT)}:{number}: {hit[0]}"
         for path in (*SOURCES, *PAGES)
-        for number, line in spoken(path)
+        for number, line in lines_without_packages(path)
         for hit in words.finditer(line)
     ]
     assert not found
@@ -63,8 +63,8 @@ def test_no_source_of_the_shell_imports_a_game():
 
 
 def test_the_words_are_found_where_they_are():
-    """The test above can fail: in the game's own sources nearly every file speaks of it."""
+    """The tests above can fail: the words are found in the sources of a game."""
     words = vocabulary()
     rules = ROOT / "artus_env/games/artus/rules.py"
-    assert any(words.search(line) for _, line in spoken(rules))
+    assert any(words.search(line) for _, line in lines_without_packages(rules))
     assert len(SOURCES) > 60

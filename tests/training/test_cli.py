@@ -468,12 +468,12 @@ def test_tables_fills_files(tmp_path, capsys):
     page.write_text(marked.format("rewards") + marked.format("magpies/actions"))
     other.write_text("No tables.\n")
     assert update_tables([str(page), str(other)]) == 0
-    made = page.read_text()
-    assert made == fill(made, find_game(DEFAULT_GAME))
-    assert "old" not in made
-    assert "| `prestige` or `points` | every move |" in made
-    assert "| 19 | action 19 |" in made
-    assert made.count("after\n") == made.count("Before\n") == 2
+    filled = page.read_text()
+    assert filled == fill(filled, find_game(DEFAULT_GAME))
+    assert "old" not in filled
+    assert "| `prestige` or `points` | every move |" in filled
+    assert "| 19 | action 19 |" in filled
+    assert filled.count("after\n") == filled.count("Before\n") == 2
     assert other.read_text() == "No tables.\n"
     page.write_text(marked.format("magpies/rewards"))
     assert update_tables([str(page)]) == 0
@@ -496,14 +496,14 @@ def test_other_games_are_shown(tmp_path, capsys):
     position = capsys.readouterr().out
     assert json.loads(position)["round"] > 0
     (tmp_path / "position.json").write_text(position)
-    said = []
+    outputs = []
     for where in ([str(tmp_path / "position.json")], ["--seed", "3", "--game", "magpies"]):
         assert main(["show", *where]) == 0
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1]
-    assert "\nmoves: bid:" in said[0]
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert "\nmoves: bid:" in outputs[0]
     assert main(["show", str(tmp_path / "position.json"), "--player", "1"]) == 0
-    assert capsys.readouterr().out != said[0]
+    assert capsys.readouterr().out != outputs[0]
 
 
 def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, capsys):
@@ -530,9 +530,9 @@ def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, ca
         for number, (action, said) in enumerate(zip(game.actions_played, data["moves"], strict=True)):
             mover, move = replayed.player, replayed.move(action)
             points = replayed.play(action)
-            seen = f"{move} +{points}" if points else move
+            text_seen = f"{move} +{points}" if points else move
             hidden = player not in (None, mover) and number >= secret
-            assert said == f"{('Ann', 'Bob', 'Cleo')[mover]} {'chooses something in secret' if hidden else seen}"
+            assert said == f"{('Ann', 'Bob', 'Cleo')[mover]} {'chooses something in secret' if hidden else text_seen}"
         with Image.open(film) as picture:
             assert picture.n_frames > 2
             assert len(picture.convert("RGB").getcolors(1 << 16)) > 2

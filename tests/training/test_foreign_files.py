@@ -95,9 +95,9 @@ def test_help_ends_on_the_narrowest_terminal(command, columns):
 
 def test_one_deal_has_no_interval_of_the_margin(capsys):
     assert main(["evaluate", "greedy", "random", "--game", "royal", "--games", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "margin " in said
-    assert "inf" not in said
+    output = capsys.readouterr().out
+    assert "margin " in output
+    assert "inf" not in output
 
 
 # --- bots ---

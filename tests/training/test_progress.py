@@ -14,7 +14,7 @@ from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import Tally
 from artus_training.arena.tournament import LiveTable
 from artus_training.cli import main
-from artus_training.progress import Bar, TrainingBar, pieces, progress
+from artus_training.progress import Bar, TrainingBar, progress, progress_of_pieces
 
 ROOT = Path(__file__).parents[2]
 SUITE = "tests/test_suite.py"
@@ -72,16 +72,16 @@ def test_a_training_says_its_figures_in_the_line(clock):
     task = bar.add_task("mine", total=1.0, completed=0.2, wins="")
     clock.now += 10
     bar.update(task, completed=0.4)
-    bar.say("entropy 1.2")
+    bar.show_figures("entropy 1.2")
     assert status(bar) == "mine 40 %, 0:00:30 left: entropy 1.2"
 
 
 def test_pieces_of_work_add_up():
-    seen = []
-    for piece in pieces(seen.append, 4):
+    fractions = []
+    for piece in progress_of_pieces(fractions.append, 4):
         piece(0.5)
         piece(1.0)
-    assert seen == [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]
+    assert fractions == [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]
 
 
 @pytest.mark.parametrize("terminal", [True, False])

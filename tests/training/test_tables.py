@@ -18,7 +18,7 @@ from artus_training.bench import interfaces
 from artus_training.bench import training as bench_training
 from artus_training.cli import main
 from artus_training.learn import command, exploit
-from artus_training.learn.exploit import Best, Kept, Response
+from artus_training.learn.exploit import Best, Response, RunResults
 from artus_training.learn.ppo import Settings as PpoSettings
 from artus_training.report.table import print_table, rows
 from artus_training.tables import as_text, table
@@ -49,12 +49,12 @@ def played(agents, deals=3000):
 
 def test_standings_show_every_number(columns, capsys):
     results = played(LONG)
-    whole = standings(results)
-    print_table(results, whole)
+    ranking = standings(results)
+    print_table(results, ranking)
     printed = capsys.readouterr().out
     fits(printed, columns)
     _, shown, legend = printed.split("\n\n", 2)
-    for name, *cells in rows(whole):
+    for name, *cells in rows(ranking):
         assert all(part in shown for cell in cells for part in cell.split(" "))
         assert name in "".join(line.split("  ")[0].strip() for line in shown.splitlines())
     for head in ("Ratings are", "wins:", "prestige:", "In brackets: 95 %"):
@@ -93,13 +93,13 @@ def test_an_evaluation_fits(columns):
 
 
 def test_what_exploit_finds_fits(columns, tmp_path):
-    kept = Kept(
+    results = RunResults(
         [Response(LONG[0], "coalition", LONG[1], 0.123, 0.567, 400)],
         [Best(LONG[0], "coalition", LONG[1], 0.1, 0.5, 2000, (0.05, 0.15))],
     )
     options = SimpleNamespace(game="artus", agent=LONG[0])
     search = SimpleNamespace(folder=tmp_path, options=options, rules="advanced", num_players=4)
-    _, shown, *_ = exploit.report(search, kept)
+    _, shown, *_ = exploit.report(search, results)
     fits(shown, columns)
     assert "56.7%" in shown
 
@@ -148,7 +148,7 @@ def test_what_a_training_says_fits(columns, monkeypatch):
     with progress.TrainingBar() as bar:
         task = bar.add_task(name, total=1.0, wins="greedy 84%, lookahead 51%")
         bar.update(task, completed=0.4)
-        bar.say("1.23 M decisions, 123 k/s, entropy 1.23, KL 0.0123, explained variance 0.789")
+        bar.show_figures("1.23 M decisions, 123 k/s, entropy 1.23, KL 0.0123, explained variance 0.789")
         bar.line(f"{name} after 1.2 M decisions: won against greedy 84%, lookahead 51%")
         bar.refresh()
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
@@ -162,7 +162,9 @@ TABLE = [("agent", "rating (x = 0)", "about"), ("a" * 30, "1234 (1200..1300)", "
 
 def test_names_are_wrapped_before_intervals_go_below_their_numbers(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    assert as_text("Some words above the table that are too long for one line of it", table(TABLE, numbers=[1])) == (
+    assert as_text(
+        "Some words above the table that are too long for one line of it", table(TABLE, number_columns=[1])
+    ) == (
         "Some words above the table that are too long for one line of\n"
         "it\n"
         "agent                  rating (x = 0)  about\n"
@@ -170,7 +172,7 @@ def test_names_are_wrapped_before_intervals_go_below_their_numbers(monkeypatch):
         "aaaaaaaaaaaa                           more"
     )
     monkeypatch.setenv("COLUMNS", "36")
-    assert as_text(table(TABLE, numbers=[1])).splitlines() == [
+    assert as_text(table(TABLE, number_columns=[1])).splitlines() == [
         "                 rating",
         "agent           (x = 0)  about",
         "aaaaaaaaa          1234  some words",
@@ -179,7 +181,7 @@ def test_names_are_wrapped_before_intervals_go_below_their_numbers(monkeypatch):
         "aaa",
     ]
     monkeypatch.setenv("COLUMNS", "5")
-    assert "(1200..1300)" in as_text(table(TABLE, numbers=[1]))
+    assert "(1200..1300)" in as_text(table(TABLE, number_columns=[1]))
     monkeypatch.delenv("COLUMNS")  # no terminal: a row is a line
     assert len(as_text(table([*TABLE, ("b" * 1000, "1", "")])).splitlines()) == 3
 

@@ -38,21 +38,21 @@ COMMANDS = {
     "tournament": Command(
         "report.command", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
-    "check-bot": Command("arena.check_bot", "main", "play one game with a bot aloud, and say what is wrong"),
-    "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
+    "check-bot": Command("arena.check_bot", "main", "play one game with a bot, print its moves, and say what is wrong"),
+    "exploit": Command("learn.exploit", "main", "at least how far an agent is from unbeatable", "train"),
     "replay": Command("replays.command", "main", "list recorded games, step through one, make a page or GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface, or of trainings", "train"),
     "show": Command("replays.show", "main", "a position, or the middle of a random game, as text"),
     "games": Command("games", "games", "the games that are installed"),
-    "new-game": Command("new_game.command", "main", "write a package with a small game, to be made into your own"),
+    "new-game": Command("new_game.command", "main", "write a package with a small game, the start of your own game"),
     "rules": Command("games", "rules", "tables of a game: its box, its actions, its rewards"),
 }
 
 
-SPINS = "300"
+SPIN_COUNT = "300"
 """Times that a torch thread polls for work before it sleeps: 1/30 of the default. With the default, torch's threads
 occupy cores that our own threads need."""
-NO_MEMORY = re.compile(
+OUT_OF_MEMORY = re.compile(
     r"^\w*MemoryError|^ValueError: Maximum allowed dimension exceeded$|^ValueError: array is too big; `arr.size"
     "|^RuntimeError.*DefaultCPUAllocator: can't allocate memory"
 )
@@ -60,7 +60,7 @@ NO_MEMORY = re.compile(
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
-STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+STOP_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Signals that end a command like Ctrl-C: sent by `kill`, a batch system, or when a terminal is closed."""
 
 
@@ -84,7 +84,7 @@ artus --version says which version this is."""
 def run() -> NoReturn:
     """Run `main` and end the process. While an agent's thread still computes, skip the shutdown of the interpreter."""
     if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read when torch is imported
+        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # read when torch is imported
     code = main()
     if daemon.at_work():
         atexit._run_exitfuncs()
@@ -101,18 +101,18 @@ def main(arguments: list[str] | None = None) -> int:
         interrupted, 143 by SIGTERM, 129 by SIGHUP; 141 when its output is no longer read (`artus rules | head -1`); or
         the command's own.
     """
-    name, *rest = (sys.argv[1:] if arguments is None else arguments) or [""]
+    name, *options = (sys.argv[1:] if arguments is None else arguments) or [""]
     for stream in ("stdout", "stderr"):
         if getattr(sys, stream) is None:  # closed (`>&-`): no file opened later may get its descriptor
             setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 # stays open
     with suppress(AttributeError):  # not a regular stream, e.g. in a notebook
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # the encoding may lack characters
-    with _stops_interrupt() as signals:
+    with _signals_as_interrupt() as signals:
         try:
-            code = _run(name, rest)
+            code = _run(name, options)
             sys.stdout.flush()  # an error at the end of the process couldn't be reported in one line
         except KeyboardInterrupt:
-            code = _failed(name, "interrupted", INTERRUPTED)
+            code = _report_error(name, "interrupted", INTERRUPTED)
         except BrokenPipeError:
             _discard_output()
             code = 141
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
             message = _in_one_line(name, error)
             if message is None:
                 raise
-            code = _failed(name, message)
+            code = _report_error(name, message)
     return 128 + signals[0] if signals and code == INTERRUPTED else code
 
 
@@ -153,9 +153,9 @@ def version() -> str:
 
 
 @contextmanager
-def _stops_interrupt() -> Iterator[list[int]]:
-    """Make the signals in `STOPS` act like Ctrl-C in this context, except ignored ones (`nohup`) and ones with a
-    handler. Yields a list of the signals received."""
+def _signals_as_interrupt() -> Iterator[list[int]]:
+    """Make the signals in `STOP_SIGNALS` act like Ctrl-C in this context, except those that are ignored (`nohup`) or
+    have a handler. Yields a list, to which each received signal is appended."""
     received: list[int] = []
 
     def interrupt(number: int, frame: Any) -> None:
@@ -167,19 +167,19 @@ def _stops_interrupt() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         on_interrupt(signal.SIGINT, frame)
 
-    in_main = threading.current_thread() is threading.main_thread()
-    own = [number for number in STOPS if in_main and signal.getsignal(number) == signal.SIG_DFL]
-    for number in own:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    numbers = [number for number in STOP_SIGNALS if in_main_thread and signal.getsignal(number) == signal.SIG_DFL]
+    for number in numbers:
         signal.signal(number, interrupt)
     try:
         yield received
     finally:
-        for number in own:
+        for number in numbers:
             signal.signal(number, signal.SIG_DFL)
 
 
 def _in_one_line(name: str, error: BaseException) -> str | None:
-    """The message of an error that the user can fix; None for a fault of ours, which needs its traceback."""
+    """The message of an error that the user can fix; None for a bug of this project, whose traceback is needed."""
     if isinstance(error, UsageError):
         return str(error)
     if isinstance(error, SystemExit):
@@ -192,13 +192,13 @@ def _in_one_line(name: str, error: BaseException) -> str | None:
         command = how_to_install(error.name or "", preferred=COMMANDS[name].extra)
         in_a_clone = command and command.replace(DISTRIBUTION, ".")
         return command and f"{error.name} is missing: {command} (in a clone of the repository: {in_a_clone})"
-    if NO_MEMORY.search(f"{type(error).__name__}: {error}"):
+    if OUT_OF_MEMORY.search(f"{type(error).__name__}: {error}"):
         return f"there is not enough memory: {shorten(str(error), 120, placeholder=' ...')}"
     return None
 
 
-def _failed(name: str, message: str, code: int = 2) -> int:
-    """Print an error in one line."""
+def _report_error(name: str, message: str, code: int = 2) -> int:
+    """Print an error in one line. Returns the exit code."""
     from artus_env.engine.basics.reading import storable
 
     _discard_output()

@@ -1,4 +1,5 @@
-"""Daemon threads, which the process doesn't wait for at its end, such as an agent's in a game that was closed."""
+"""Daemon threads, which the process doesn't wait for at its end, such as the thread of an agent whose game was
+closed."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ def start(work: Callable[[], object]) -> threading.Thread:
 
 
 def at_work() -> bool:
-    """Whether a thread of `start` is still running.
+    """Whether a thread that `start` created is still running.
 
-    Then the interpreter must not be shut down: the thread runs compiled code, which would be freed.
+    If so, the interpreter must not be shut down: the thread runs compiled code, which would be freed.
     """
     return any(thread.name == _NAME for thread in threading.enumerate())

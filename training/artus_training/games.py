@@ -64,17 +64,17 @@ def rules(arguments: list[str]) -> int:
     """The command `artus rules`: the tables of a game."""
     chosen = read_options(RulesOptions, "artus rules", arguments)
     with shown_in_one_line(ValueError):
-        made = tables_of(find_game(chosen.game))
-    unknown = [name for name in chosen.tables if name not in made]
+        makers = tables_of(find_game(chosen.game))
+    unknown = [name for name in chosen.tables if name not in makers]
     if unknown:
-        guess = did_you_mean(unknown[0], made) or ";"
-        raise UsageError(f"there is no table {unknown[0]!r}{guess} there are {', '.join(made)}")
-    print("\n\n".join(f"{name}\n\n{aligned(made[name]())}" for name in chosen.tables or made))
+        guess = did_you_mean(unknown[0], makers) or ";"
+        raise UsageError(f"there is no table {unknown[0]!r}{guess} there are {', '.join(makers)}")
+    print("\n\n".join(f"{name}\n\n{aligned(makers[name]())}" for name in chosen.tables or makers))
     return 0
 
 
 def aligned(markdown: str) -> str:
-    """A Markdown table as text; other lines follow below it."""
+    """Align the columns of a Markdown table as plain text; lines that belong to no row follow below the table."""
     lines = re.sub(r"`|\*\*", "", markdown).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # skip the line of dashes
@@ -83,16 +83,17 @@ def aligned(markdown: str) -> str:
 
 
 def tables_of(definition: Definition) -> dict[str, Callable[[], str]]:
-    """Functions that make a game's tables as Markdown, by table name: its own ones first, then the generic ones."""
-    made: dict[str, Callable[[], str]] = {
-        name: partial(_own, make) for name, make in (definition.doc_tables or {}).items()
+    """Functions that make a game's tables as Markdown, by table name: first the tables that only this game has, then
+    those that every game has."""
+    makers: dict[str, Callable[[], str]] = {
+        name: partial(_as_markdown, make) for name, make in (definition.doc_tables or {}).items()
     }
     for make in (spec, actions, observation, rewards, *[reconstructed] * bool(definition.reconstructed)):
-        made.setdefault(make.__name__, partial(make, definition))
-    return made
+        makers.setdefault(make.__name__, partial(make, definition))
+    return makers
 
 
-def _own(make: Callable[[], DocTable]) -> str:
+def _as_markdown(make: Callable[[], DocTable]) -> str:
     table = make()
     return "\n\n".join([markdown(table.head, table.rows), *table.below])
 
@@ -119,24 +120,24 @@ def spec(definition: Definition) -> str:
 
 def actions(definition: Definition) -> str:
     """Meanings of the action ids."""
-    numbers = range(len(definition.action_table(definition.standard)))
-    meanings = [(number, definition.action_meaning(number, definition.standard)) for number in numbers]
+    ids = range(len(definition.action_table(definition.standard)))
+    meanings = [(action_id, definition.action_meaning(action_id, definition.standard)) for action_id in ids]
     return markdown(["id", "action"], meanings)
 
 
 def observation(definition: Definition) -> str:
     """Blocks of the observation in order."""
-    return _own(lambda: observation_table(definition.layout(definition.standard).rows()))
+    return _as_markdown(lambda: observation_table(definition.layout(definition.standard).rows()))
 
 
 def rewards(definition: Definition) -> str:
     """Reward modes."""
     lead = f"own {definition.score} - mean of the others"
     win, margin, points = reward_modes(definition.score)
-    parts = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
+    win_reward = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
     names = f"`{points}`" if points == "points" else f"`{points}` or `points`"
     rows = [
-        (f"`{win}`", "at the end", parts),
+        (f"`{win}`", "at the end", win_reward),
         (f"`{margin}`", "at the end", _scaled(definition, lead)),
         (names, "every move", f"the margin, paid as it changes; sums to `{margin}`"),
     ]
@@ -144,7 +145,7 @@ def rewards(definition: Definition) -> str:
 
 
 def _scaled(definition: Definition, lead: str) -> str:
-    """The definition of a margin with its scale; by number of players if the scale depends on it."""
+    """The formula of a margin, divided by its scale; if the scale depends on the number of players, for each number."""
     t, states = definition.build_tables(definition.standard)[0], np.zeros(1, definition.state_dtype)
     scales = {}
     for players in range(definition.min_players, definition.max_players + 1):

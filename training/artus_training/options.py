@@ -68,9 +68,10 @@ def read_options(
     """Parse a command line.
 
     Args:
-        kind: A dataclass of options. A default of None means that the option wasn't given; the word None is text.
+        kind: A dataclass of options. A default of None means that the option wasn't given; the word None on the command
+            line is read as text.
         program: Such as `artus evaluate`.
-        arguments: The words after it.
+        arguments: The words after the program's name.
         description: For `--help`; None: the docstring of `kind`. Indented lines, such as examples, stay as they are.
 
     Raises:

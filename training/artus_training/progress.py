@@ -1,5 +1,5 @@
-"""Progress of long commands: a bar on a terminal, lines without one, nothing in a notebook; and Ctrl-C as a request to
-stop."""
+"""Progress of long commands: a bar on a terminal, lines of text elsewhere, nothing in a notebook; and Ctrl-C as a
+request to stop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-WIDE = 72
+COLUMNS_FOR_BAR = 72
 """Columns that a terminal needs for a bar."""
 SECONDS = 10.0
 """Seconds between two lines, also while there is no progress."""
@@ -45,14 +45,14 @@ def terminal() -> Console:
 
 
 class Bar(Progress):
-    """A bar for one task on a terminal; without one, a line every `SECONDS`; nothing in a notebook.
+    """A bar for one task on a terminal; without a terminal a line every `SECONDS`; nothing in a notebook.
 
     Args:
         columns: Columns of the bar.
         shown: False in all but one of several processes.
 
     Attributes:
-        figures: Further text of the lines.
+        figures: Text at the end of each line.
     """
 
     def __init__(self, *columns: ProgressColumn, shown: bool = True) -> None:
@@ -90,11 +90,13 @@ class Bar(Progress):
                     self.line(self.status(task))
 
     def status(self, task: Task) -> str:
-        """A line: the fraction done, and the time left at the mean speed so far."""
-        elapsed, done = task.elapsed or 0.0, task.completed - self._completed_before
-        left = elapsed * (task.remaining or 0.0) / done if done > 0 else 0.0
-        when = f"{_duration(left)} left" if done > 0 else f"after {_duration(elapsed)}"
-        return f"{task.description} {task.percentage:.0f} %, {when}" + (f": {self.figures}" if self.figures else "")
+        """A line: the percentage done, and the time left at the mean speed so far."""
+        elapsed, done_here = task.elapsed or 0.0, task.completed - self._completed_before
+        seconds_left = elapsed * (task.remaining or 0.0) / done_here if done_here > 0 else 0.0
+        time_text = f"{_duration(seconds_left)} left" if done_here > 0 else f"after {_duration(elapsed)}"
+        return f"{task.description} {task.percentage:.0f} %, {time_text}" + (
+            f": {self.figures}" if self.figures else ""
+        )
 
     def line(self, text: str) -> None:
         """Print a line that stays. Prints nothing in a notebook."""
@@ -113,18 +115,19 @@ def progress(label: str) -> Iterator[Show]:
     columns = TextColumn("{task.description}", markup=False), TaskProgressColumn(), TimeRemainingColumn()
     with Bar(*columns, TextColumn("left")) as bar:
         task = bar.add_task(label, total=1.0)
-        yield lambda part: bar.update(task, completed=part)
+        yield lambda fraction: bar.update(task, completed=fraction)
 
 
-def unseen(part: float) -> None:
+def show_nothing(fraction: float) -> None:
     """Show nothing."""
 
 
-def pieces(show: Show, count: int) -> Iterator[Show]:
-    """One progress function for each of several equal pieces of work, which takes the fraction of that piece."""
+def progress_of_pieces(show: Show, count: int) -> Iterator[Show]:
+    """Split progress among pieces of work of equal size: one function for each, which takes the fraction of it that is
+    done."""
 
     def piece(number: int) -> Show:
-        return lambda part: show((number + part) / count)
+        return lambda fraction: show((number + fraction) / count)
 
     return map(piece, range(count))
 
@@ -138,15 +141,17 @@ class NameColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """The name, cut at its end."""
-        others = len("100% 0:00:00 left  ") + len(task.fields["wins"]) + (13 if self._width >= WIDE else 0) + 1
-        room = max(8, self._width - others)
+        other_columns = (
+            len("100% 0:00:00 left  ") + len(task.fields["wins"]) + (13 if self._width >= COLUMNS_FOR_BAR else 0) + 1
+        )
+        name_width = max(8, self._width - other_columns)
         name = task.description
-        return Text(name if len(name) <= room else f"{name[: room - 3]}...")
+        return Text(name if len(name) <= name_width else f"{name[: name_width - 3]}...")
 
 
 class TrainingBar(Bar):
-    """A bar with the time left and a field `wins` (win rates of the learner by opponent); below it the `figures` of the
-    trainer.
+    """A bar with the time left and a field `wins` (the learner's win rate against each opponent); below it the
+    `figures` of the trainer.
 
     Args:
         shown: False in all but one of several processes.
@@ -156,7 +161,7 @@ class TrainingBar(Bar):
         console = terminal()
         columns = (
             NameColumn(console.width),
-            *([BarColumn(bar_width=12)] if console.width >= WIDE else []),
+            *([BarColumn(bar_width=12)] if console.width >= COLUMNS_FOR_BAR else []),
             TaskProgressColumn(),
             TimeRemainingColumn(),
             TextColumn("left  {task.fields[wins]}", markup=False, table_column=Column(no_wrap=True)),
@@ -169,8 +174,8 @@ class TrainingBar(Bar):
         if self.figures:
             yield Text(self.figures)
 
-    def say(self, figures: str) -> None:
-        """Show figures below the bar, or in the lines."""
+    def show_figures(self, figures: str) -> None:
+        """Show figures below the bar, or without a terminal in each line."""
         self.figures = figures
 
 

@@ -14,41 +14,44 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.contract.registry import find_game
 
 UNLIMITED = 100_000
-"""Columns of output that is no terminal: there, a row is a line."""
+"""Width of output that isn't a terminal, in columns: so large that every row fits into one line."""
 GAP = 2
 """Spaces between two columns."""
-SHORTEST = 8
-"""Letters that a line of a wrapped cell has at least."""
+FEWEST_LETTERS = 8
+"""Fewest letters in a line of a wrapped cell."""
 
 
-def table(rows: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> Table:
+def table(rows: Sequence[Sequence[str]], *, number_columns: Collection[int] = ()) -> Table:
     """A table that fits the terminal if possible: long cells are wrapped, then intervals go below their numbers.
     Numbers are never cut.
 
     Args:
         rows: The head, then the other rows, each with the same number of cells.
-        numbers: Columns of numbers, aligned to the right; an interval in brackets may follow a number.
+        number_columns: Indices of the columns of numbers, which are aligned to the right; an interval in brackets may
+            follow a number.
     """
-    made, width = _table(rows, numbers), _console().width
-    if _narrowest(made) > width:
-        below = ((cell.replace(" (", "\n(") if k in numbers else cell for k, cell in enumerate(row)) for row in rows)
-        made = _table([list(row) for row in below], numbers)
-    if _narrowest(made) > width:
-        made.width = _narrowest(made)
-    return made
+    fitted, width = _table(rows, number_columns), _console().width
+    if _narrowest(fitted) > width:
+        stacked = (
+            (cell.replace(" (", "\n(") if k in number_columns else cell for k, cell in enumerate(row)) for row in rows
+        )
+        fitted = _table([list(row) for row in stacked], number_columns)
+    if _narrowest(fitted) > width:
+        fitted.width = _narrowest(fitted)
+    return fitted
 
 
-def _table(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> Table:
-    made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+def _table(rows: Sequence[Sequence[str]], number_columns: Collection[int]) -> Table:
+    built = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for k, column in enumerate(zip(*rows, strict=True)):
         longest = max(len(line) for cell in column for line in cell.split("\n"))
-        if k in numbers:
-            made.add_column(Text(column[0]), justify="right", min_width=longest, no_wrap=True)
+        if k in number_columns:
+            built.add_column(Text(column[0]), justify="right", min_width=longest, no_wrap=True)
         else:
-            made.add_column(Text(column[0]), overflow="fold", min_width=min(longest, SHORTEST))
+            built.add_column(Text(column[0]), overflow="fold", min_width=min(longest, FEWEST_LETTERS))
     for row in rows[1:]:
-        made.add_row(*map(Text, row))
-    return made
+        built.add_row(*map(Text, row))
+    return built
 
 
 def _console() -> Console:
@@ -57,7 +60,7 @@ def _console() -> Console:
 
 
 def _narrowest(table: Table) -> int:
-    """Columns that a table needs."""
+    """Least width of a table, in columns of the terminal."""
     return sum((column.min_width or 0) + GAP for column in table.columns) - GAP
 
 
@@ -83,8 +86,8 @@ def variant_name(game: str, rules: str, num_players: int) -> str:
 
 def shortened(name: str, width: int) -> str:
     """Cut a name in the middle to at most `width` letters."""
-    left = width - 3
-    return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
+    num_letters = width - 3
+    return name if len(name) <= width else f"{name[: -(-num_letters // 2)]}...{name[len(name) - num_letters // 2 :]}"
 
 
 def one_line_name(name: str) -> str:

@@ -32,12 +32,12 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
-from artus_training.arena.ladder import Entry, Known, Ladder, read_ladder
+from artus_training.arena.ladder import BestResponse, Entry, Ladder, read_ladder
 from artus_training.arena.schedule import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import checksum, read_checkpoint
-from artus_training.learn.exploit import read_kept
+from artus_training.learn.exploit import read_run_results
 from artus_training.learn.ppo import Settings, Trainer
 from artus_training.learn.settings import settings_to_dict, with_preset
 from artus_training.people.results import RESULTS, Result, Sat, read_results
@@ -200,7 +200,7 @@ def best_responses(folder: Path) -> Iterator[Try]:
         text = as_json(mutated(kept, rng) if rng.random() < 0.7 else kept)
         path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
         try:
-            read = read_kept(path)
+            read = read_run_results(path)
         except ValueError as error:
             return checked(error)
         for response in (*read.responses, *read.best):
@@ -217,7 +217,7 @@ def best_responses(folder: Path) -> Iterator[Try]:
 @contextmanager
 def ladders(folder: Path) -> Iterator[Try]:
     path = folder / "ladder.json"
-    known = Known("response", "ismcts:1000", 0.25, (0.2, 0.3))
+    known = BestResponse("response", "ismcts:1000", 0.25, (0.2, 0.3))
     entry = Entry("beginner", 2, "ppo", 1800.0, (1700.0, 1900.0), 0.75, (0.7, 0.8), 400, [known], 1234.5)
     ladder = json.loads(json.dumps(asdict(Ladder("artus", [entry, Entry("beginner", 2, "greedy", 1000.0)]))))
 

@@ -1,4 +1,5 @@
-"""The ladder: from results of tournaments and best responses to one table a game, which says what wasn't measured."""
+"""The ladder: one table for each game, from results of tournaments and best responses; it shows what wasn't
+measured."""
 
 import dataclasses
 import json
@@ -47,18 +48,18 @@ def test_what_was_measured_comes_together(played, exploited, tmp_path):
     assert [entry.agent for entry in ladder.entries] == [line["agent"] for line in table]
     assert [entry.rating for entry in ladder.entries] == [line["rating"] for line in table]
     (greedy,) = (entry for entry in ladder.entries if entry.agent == "greedy")
-    (known,) = greedy.responses
-    assert known.response == "ppo-search:8 trained from own weights"
+    (best_response,) = greedy.responses
+    assert best_response.response == "ppo-search:8 trained from own weights"
     variant, _, _, wins, best, speed = rows_of(Ladder("artus", [greedy]))[0]
     assert variant == "beginner, 2"
     assert best == "25.0 (20.0 .. 30.0): ppo-search:8 trained from own weights"
     assert wins.startswith(f"{100 * greedy.wins:.1f} % (")
     assert speed == NOT_MEASURED
-    # What is measured later comes on top, and nothing is lost.
+    # A later measurement is added, and nothing is lost.
     assert update_ladder([str(path), "--tournaments", str(played), "--seconds", "0.01"]) == 0
-    again = read_ladder(path)
-    assert [dataclasses.replace(entry, decisions=None) for entry in again.entries] == ladder.entries
-    assert all(entry.decisions > 0 for entry in again.entries)
+    timed = read_ladder(path)
+    assert [dataclasses.replace(entry, decisions=None) for entry in timed.entries] == ladder.entries
+    assert all(entry.decisions > 0 for entry in timed.entries)
 
 
 def test_speeds_that_nobody_has_measured_yet_are_measured_and_kept_one_by_one(tmp_path, capsys):
@@ -110,10 +111,10 @@ def test_cards_say_of_agents_what_the_ladder_says(game):
     known = [entry for entry in read_ladder(find_game(game).ladder).entries if entry.agent == "ppo" and entry.responses]
     assert known
     for entry in known:
-        said = trained(entry.rules, entry.num_players, game)[1]["exploitability"]
+        exploitability = trained(entry.rules, entry.num_players, game)[1]["exploitability"]
         for best in entry.responses:
             assert (best.role, best.response, round(best.gain, 4)) in [
-                (each["role"], each["response"], each["gain"]) for each in said
+                (each["role"], each["response"], each["gain"]) for each in exploitability
             ]
 
 

@@ -1,4 +1,4 @@
-"""A test that stops by itself: whenever it stops, it is wrong at most one time in twenty."""
+"""The sequential test: whenever it stops, at most one result in twenty is wrong."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ from artus_training.cli import main
     [([0, 1], [0.5, 0.5]), ([0, 0.5, 1], [0.1, 0.8, 0.1]), ([0, 1], [2 / 3, 1 / 3]), ([0.2, 0.5], [0.9, 0.1])],
 )
 def test_bets_on_the_true_mean_are_fair(values, chances):
-    """What all of it rests on: no stake gains or loses anything on average, and nobody can owe anything."""
+    """The basis of the test: no stake gains or loses capital on average, and no capital becomes negative."""
     values, chances = np.array(values, float), np.array(chances)
     for observations in (values, 1 - values):
         factors = np.exp(gain(observations, chances @ observations))
@@ -69,7 +69,7 @@ def test_it_stops_at_the_same_observation_whatever_they_come_in():
 def test_nothing_was_seen():
     test = Sequential(0.25)
     assert not test.add(np.zeros(0))
-    assert (test.count, test.part, test.interval()) == (0, 0.0, (0.0, 1.0))
+    assert (test.count, test.progress, test.interval()) == (0, 0.0, (0.0, 1.0))
 
 
 def test_what_is_no_part_of_a_win_is_refused():
@@ -91,8 +91,8 @@ def test_an_evaluation_stops_at_the_same_game_whoever_plays(agents):
     assert evaluate(agents, **common, batch_size=10) == alone
     assert evaluate(agents, **common, batch_size=35, workers=2) == alone
     # The games are the first ones of an evaluation that isn't stopped.
-    whole = evaluate(agents, num_players=3, seed=3, games=alone.games)
-    assert dataclasses.replace(whole, interval=alone.interval, sure=True) == alone
+    unstopped = evaluate(agents, num_players=3, seed=3, games=alone.games)
+    assert dataclasses.replace(unstopped, interval=alone.interval, sure=True) == alone
 
 
 @pytest.mark.parametrize(("game", "players"), [("artus", 4), ("royal", 2), ("quest", 3)])
@@ -110,9 +110,9 @@ def test_equals_play_to_the_end(capsys):
 
 def test_who_is_worse_is_said(capsys):
     assert main(["evaluate", "random", "greedy", "--until-sure"]) == 0
-    said = capsys.readouterr().out
-    assert "sure: random wins less than an equal would" in said
-    assert "95 % at any time: 0.0% to" in said
+    output = capsys.readouterr().out
+    assert "sure: random wins less than an equal would" in output
+    assert "95 % at any time: 0.0% to" in output
 
 
 def test_games_are_given_up_as_long_as_it_lasts():

@@ -38,7 +38,8 @@ from artus_training.workers.units import run_units
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
-    """Ratings are fitted to each sample of the deals. To see whether intervals are right a tenth of them will do."""
+    """Ratings are fitted to each sample of the deals. A tenth of the samples is enough to see whether intervals are
+    right."""
     monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 200)
 
 
@@ -79,7 +80,8 @@ def test_places_of_seats():
 
 
 def test_everybody_sits_behind_everybody_and_keeps_his_own_scores(tmp_path):
-    """With three or more players rotating is not enough: the same agent would always move before another."""
+    """With three or more players rotations are not enough: an agent would always move right before the same other
+    one."""
     settings = Settings(("greedy", "random", "lookahead"), "advanced", 3, games=7)
     results = run(settings, tmp_path / "t", tmp_path / "games.jsonl")
     records = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
@@ -94,9 +96,9 @@ def test_everybody_sits_behind_everybody_and_keeps_his_own_scores(tmp_path):
 def test_a_block_does_not_depend_on_its_size(num_players):
     settings = Settings(("random", "greedy", "lookahead"), "advanced", num_players)
     agents = [find_agent(name) for name in settings.agents]
-    whole, _ = play_block(settings, agents, 0, 0, 6)
+    one_block, _ = play_block(settings, agents, 0, 0, 6)
     parts = [play_block(settings, agents, 0, first, 3)[0] for first in (0, 3)]
-    assert (whole.scores == np.concatenate([part.scores for part in parts])).all()
+    assert (one_block.scores == np.concatenate([part.scores for part in parts])).all()
 
 
 def test_each_deal_is_played_in_each_rotation(tmp_path):
@@ -115,15 +117,17 @@ def test_each_deal_is_played_in_each_rotation(tmp_path):
 def test_interrupted_and_continued_is_the_same(tmp_path):
     """Also where a block was cut off in the middle of its line."""
     settings = Settings(("greedy", "random", "lookahead"), games=60)
-    whole = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
+    undisturbed = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
     run(settings, tmp_path / "cut", tmp_path / "cut.jsonl")
     blocks = (tmp_path / "cut" / "blocks.jsonl").read_bytes()
     for end in (len(blocks) // 2, len(blocks) // 5, 10, 0):
         (tmp_path / "cut" / "blocks.jsonl").write_bytes(blocks[:end])
-        again = run(settings, tmp_path / "cut", tmp_path / "cut.jsonl")
-        assert standings(again).table == standings(whole).table
-        kept, wanted = ((tmp_path / name).read_text().splitlines() for name in ("cut.jsonl", "whole.jsonl"))
-        assert sorted(kept) == sorted(wanted)
+        continued = run(settings, tmp_path / "cut", tmp_path / "cut.jsonl")
+        assert standings(continued).table == standings(undisturbed).table
+        records, expected_records = (
+            (tmp_path / name).read_text().splitlines() for name in ("cut.jsonl", "whole.jsonl")
+        )
+        assert sorted(records) == sorted(expected_records)
 
 
 @pytest.mark.slow
@@ -151,7 +155,7 @@ def test_killed_and_continued_is_the_same(tmp_path):
 
 
 class Slow:
-    """Plays what comes first, and is interrupted as soon as something is saved, if a file is given."""
+    """Plays the first legal action. If a file is given, the game is interrupted as soon as something is saved there."""
 
     def __init__(self, saved=None):
         self.saved = saved
@@ -166,9 +170,10 @@ class Slow:
 SLOW = Settings(("slow", "random", "greedy"), games=6, seed=1)
 
 
-def play_slow(folder, saved=None, do=None):
-    """A tournament with a slow agent: its results, and the bytes of what it leaves."""
-    results = run(SLOW, folder / "t", folder / "games.jsonl", {"slow": Slow(saved)}, do=do)
+def play_slow(folder, saved=None, runner=None):
+    """Play a tournament with a slow agent. Returns its results, and the content of its files of blocks and of
+    records."""
+    results = run(SLOW, folder / "t", folder / "games.jsonl", {"slow": Slow(saved)}, runner=runner)
     return results, (folder / "t" / "blocks.jsonl").read_bytes(), (folder / "games.jsonl").read_bytes()
 
 
@@ -178,14 +183,14 @@ def begin_again(folder):
 
 
 def test_each_deal_of_slow_agents_is_saved(tmp_path):
-    """Interrupted after the first one, the tournament goes on behind it and ends as if undisturbed."""
-    whole, *left = play_slow(tmp_path)
+    """Interrupted after the first deal, the tournament continues with the second one and ends as if undisturbed."""
+    whole, *files = play_slow(tmp_path)
     begin_again(tmp_path)
     with pytest.raises(Interrupted) as interrupted:
         play_slow(tmp_path, tmp_path / "t" / "blocks.jsonl")
     assert interrupted.value.results.games == 2  # one deal from both seats
-    continued, *left_then = play_slow(tmp_path)
-    assert left_then == left
+    continued, *files_then = play_slow(tmp_path)
+    assert files_then == files
     assert standings(continued).table == standings(whole).table
 
 
@@ -199,9 +204,9 @@ def test_a_unit_with_a_slow_agent_is_one_deal(slow, tmp_path, monkeypatch):
 
 
 def test_what_others_have_played_ahead_is_kept_when_a_tournament_is_interrupted(tmp_path):
-    whole, *left = play_slow(tmp_path)
+    whole, *files = play_slow(tmp_path)
     begin_again(tmp_path)
-    ahead, asked = tmp_path / "t" / "ahead.jsonl", []
+    ahead, units_played = tmp_path / "t" / "ahead.jsonl", []
 
     def third_before_second(work, units, *, waiting):
         yield units[0], work(units[0])
@@ -209,25 +214,25 @@ def test_what_others_have_played_ahead_is_kept_when_a_tournament_is_interrupted(
         raise KeyboardInterrupt
 
     def the_others(work, units, *, waiting):
-        asked.extend(units)
+        units_played.extend(units)
         return run_units(work, units, waiting=waiting)
 
-    for kept in (1, 2):
+    for count in (1, 2):
         with pytest.raises(Interrupted):
-            play_slow(tmp_path, do=third_before_second)
-        assert ahead.read_text().count("\n") == kept
+            play_slow(tmp_path, runner=third_before_second)
+        assert ahead.read_text().count("\n") == count
     text = ahead.read_text()
     ahead.write_text(text.replace('"records_end":0', '"records_end":1', 1))
     with pytest.raises(ValueError, match=r"ahead.jsonl is damaged: its checksum doesn't fit; delete it"):
         play_slow(tmp_path)
     ahead.write_text(text)
-    continued, *left_then = play_slow(tmp_path, do=the_others)
-    assert len(asked) == 7 - 4  # two units are among the blocks, two were ahead
-    assert left_then == left
+    continued, *files_then = play_slow(tmp_path, runner=the_others)
+    assert len(units_played) == 7 - 4  # two units are among the blocks, two were ahead
+    assert files_then == files
     assert standings(continued).table == standings(whole).table
     assert not ahead.exists()
     ahead.write_text(text)  # as if the process had been killed before it was deleted
-    assert play_slow(tmp_path)[1:] == tuple(left)
+    assert play_slow(tmp_path)[1:] == tuple(files)
 
 
 def test_a_folder_of_another_tournament_is_refused(tmp_path):
@@ -270,9 +275,11 @@ def test_a_folder_of_an_earlier_format_is_refused(tmp_path):
 @pytest.fixture
 def other_game(monkeypatch):
     """A second game: the default one under other names."""
-    of = find_game(DEFAULT_GAME)
-    other = replace(of, name="other", title="Another Game", rules=("short", "long"), score="coins", max_players=3)
-    monkeypatch.setattr(registry, "_load", {DEFAULT_GAME: of, "other": other}.__getitem__)
+    definition = find_game(DEFAULT_GAME)
+    other = replace(
+        definition, name="other", title="Another Game", rules=("short", "long"), score="coins", max_players=3
+    )
+    monkeypatch.setattr(registry, "_load", {DEFAULT_GAME: definition, "other": other}.__getitem__)
     return other
 
 
@@ -357,7 +364,7 @@ def three_blocks(tmp_path_factory):
 
 
 def open_damaged(folder, tmp_path, lines):
-    """What the same tournament says to other lines; the file stays as it was."""
+    """The error of a tournament that finds these lines in its file, which must stay as it was."""
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "settings.json").write_bytes((folder / "settings.json").read_bytes())
     path = tmp_path / "t" / "blocks.jsonl"
@@ -369,8 +376,8 @@ def open_damaged(folder, tmp_path, lines):
 
 
 def a_digit_changed(line):
-    at = line.index(b"[[[") + 3
-    return line[:at] + (b"8" if line[at : at + 1] != b"8" else b"9") + line[at + 1 :]
+    index = line.index(b"[[[") + 3
+    return line[:index] + (b"8" if line[index : index + 1] != b"8" else b"9") + line[index + 1 :]
 
 
 @pytest.mark.parametrize(
@@ -424,35 +431,35 @@ def test_a_line_that_fits_its_checksum_must_still_make_sense(change, fault, thre
     first = (three_blocks / "blocks.jsonl").read_bytes().splitlines()[0]
     line = Line(**json.loads(first) | change)
     before = json.dumps(json.loads((three_blocks / "settings.json").read_text()))
-    forged = json.dumps({**vars(line), "checksum": line.summed(before)})
+    forged = json.dumps({**vars(line), "checksum": line.checksum_after(before)})
     assert fault in open_damaged(three_blocks, tmp_path, [forged.encode() + b"\n"])
 
 
 def test_after_a_damaged_line_was_deleted_the_tournament_goes_on(three_blocks, tmp_path):
     settings = Settings(("greedy", "random", "lookahead"), games=16)
-    whole = run(settings, three_blocks)
+    undisturbed = run(settings, three_blocks)
     (tmp_path / "t").mkdir()
     for name in ("settings.json", "blocks.jsonl"):
         (tmp_path / "t" / name).write_bytes((three_blocks / name).read_bytes())
     lines = (tmp_path / "t" / "blocks.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "t" / "blocks.jsonl").write_bytes(lines[0])
-    assert standings(run(settings, tmp_path / "t")).table == standings(whole).table
+    assert standings(run(settings, tmp_path / "t")).table == standings(undisturbed).table
 
 
 @pytest.mark.slow
 def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
     """No file may get longer than a few kilobytes; then the limit is gone. Half a line may have been written."""
-    settings, kept = Settings(("greedy", "lookahead"), games=1200), Path("games.jsonl")
-    whole = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
-    arguments = ["tournament", "greedy", "lookahead", "--games", "1200", "--out", "t", "--records", str(kept)]
-    most = (tmp_path / "whole.jsonl").stat().st_size * 2 // 3  # of three blocks
+    settings, records_path = Settings(("greedy", "lookahead"), games=1200), Path("games.jsonl")
+    undisturbed = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
+    arguments = ["tournament", "greedy", "lookahead", "--games", "1200", "--out", "t", "--records", str(records_path)]
+    two_thirds = (tmp_path / "whole.jsonl").stat().st_size * 2 // 3  # of three blocks
     limited = (
         "import resource, sys\n"
         "from artus_training.cli import main\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))\n"
         "sys.exit(main(sys.argv[2:]))"
     )
-    for limit in (10, 4000, most):
+    for limit in (10, 4000, two_thirds):
         command = [sys.executable, "-c", limited, str(limit), *arguments]
         ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
         assert ended.returncode == 2, ended.stderr
@@ -460,10 +467,10 @@ def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
         assert "File too large" in ended.stderr
         assert "run the same command again" in ended.stderr
     with chdir(tmp_path):
-        assert Store(Path("t"), settings, kept).played.any()
-        continued = run(settings, Path("t"), kept)
-    assert standings(continued).table == standings(whole).table
-    assert sorted((tmp_path / kept).read_text().splitlines()) == sorted(
+        assert Store(Path("t"), settings, records_path).played.any()
+        continued = run(settings, Path("t"), records_path)
+    assert standings(continued).table == standings(undisturbed).table
+    assert sorted((tmp_path / records_path).read_text().splitlines()) == sorted(
         (tmp_path / "whole.jsonl").read_text().splitlines()
     )
 
@@ -498,10 +505,10 @@ class Quitter:
 def test_who_gives_up_has_lost_and_the_report_says_why(tmp_path):
     settings = Settings(("greedy", "quitter"), games=20)
     results = run(settings, tmp_path / "t", agents={"quitter": Quitter()})
-    whole = standings(results)
-    assert [(line.agent, line.wins) for line in whole.table] == [("greedy", 1.0), ("quitter", 0.0)]
-    assert whole.duels[0, 1] == 1
-    write_report(results, whole, tmp_path / "t", "artus tournament ...")
+    ranking = standings(results)
+    assert [(line.agent, line.wins) for line in ranking.table] == [("greedy", 1.0), ("quitter", 0.0)]
+    assert ranking.duels[0, 1] == 1
+    write_report(results, ranking, tmp_path / "t", "artus tournament ...")
     report = (tmp_path / "t" / "report.html").read_text()
     assert report.count("<li>quitter: 20 games: had enough</li>") == 1
     notes = json.loads((tmp_path / "t" / "results.json").read_text())["forfeits"]
@@ -533,16 +540,16 @@ def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, mo
     monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [entry, *entry_points(group=group)])
     package = tmp_path / "package"
     package.mkdir()
-    of = replace(find_game(DEFAULT_GAME), trained=package)
-    monkeypatch.setattr("artus_training.arena.schedule.find_game", lambda name: of)
+    definition = replace(find_game(DEFAULT_GAME), trained=package)
+    monkeypatch.setattr("artus_training.arena.schedule.find_game", lambda name: definition)
     settings = Settings(("greedy", "cautious"), games=2)
-    made = []
+    fingerprints = []
     for choice, weights in (("argmax", b"1"), ("argmin", b"1"), ("argmax", b"2"), ("argmax", b"1")):
         module.write_text(f"class Cautious:\n    def act(self, view):\n        return view.mask.{choice}(axis=1)\n")
         (package / "beginner-2.safetensors").write_bytes(weights)
-        made.append(fingerprint(settings.hash, of, settings.agents))
-    assert len(set(made)) == 3
-    assert made[0] == made[3]
+        fingerprints.append(fingerprint(settings.hash, definition, settings.agents))
+    assert len(set(fingerprints)) == 3
+    assert fingerprints[0] == fingerprints[3]
 
 
 def test_saved_agents_count_however_they_are_named(tmp_path, monkeypatch):
@@ -636,7 +643,7 @@ def results_of(agents, *by_lineup, players=2, **settings):
 
 
 def drawn_results(agents, strength, deals, players=3, seed=0):
-    """Results of agents whose scores differ by a normal distribution's chance."""
+    """Results of agents whose scores are drawn from normal distributions with these means."""
     rng = np.random.default_rng(seed)
     lineups = Settings(agents, num_players=players).lineups()
     means = [np.array([strength[agent] for agent in who]) for who in lineups]
@@ -649,38 +656,38 @@ def ratings(whole):
 
 def test_standings_of_known_results():
     """Ten deals, two agents: one wins three games of four, ties the last; the intervals hold the mean."""
-    whole = standings(results_of(("a", "b"), [[[10, 0], [5, -5]], [[3, 1], [7, 7]]] * 5))
-    first, second = whole.table
+    ranking = standings(results_of(("a", "b"), [[[10, 0], [5, -5]], [[3, 1], [7, 7]]] * 5))
+    first, second = ranking.table
     assert (first.agent, first.wins, first.score, first.games) == ("a", 0.875, 6.25, 20)
     assert (second.agent, second.wins, second.score) == ("b", 0.125, 0.75)
-    assert whole.duels[0, 1] == 0.875
+    assert ranking.duels[0, 1] == 0.875
     assert 0.5 < first.wins_low < first.wins < first.wins_high <= 1
     assert first.score_low < first.score < first.score_high
     ahead = (8.75 + 0.5) / (1.25 + 0.5)  # 8.75 of ten deals won; the prior adds half a win to each
     assert first.rating - 1000 == pytest.approx(400 * np.log10(ahead), abs=1e-3)
-    assert (second.rating, whole.anchor) == (1000, "b")
+    assert (second.rating, ranking.anchor) == (1000, "b")
 
 
 def test_standings_rank_by_outcomes_and_show_scores():
-    """Equal scores, and the place in a race decides."""
+    """All scores are equal; other outcomes, such as places in a race, rank the players."""
     scores, outcomes = np.full((10, 2, 2), 7), np.tile([2, 1], (10, 2, 1))
-    whole = standings(Results(Settings(("a", "b"), games=20), [scores], [outcomes], [np.full((10, 2), -1)]))
-    assert [(line.agent, line.wins, line.score) for line in whole.table] == [("a", 1, 7), ("b", 0, 7)]
-    assert whole.duels[0, 1] == 1
+    ranking = standings(Results(Settings(("a", "b"), games=20), [scores], [outcomes], [np.full((10, 2), -1)]))
+    assert [(line.agent, line.wins, line.score) for line in ranking.table] == [("a", 1, 7), ("b", 0, 7)]
+    assert ranking.duels[0, 1] == 1
 
 
 @pytest.mark.slow
 def test_ratings_do_not_depend_on_the_order_of_the_games():
-    """Also not where they are near each other: whoever wins more duels stands above, in whichever order they came."""
+    """Also if ratings are nearly equal: the agent that wins more duels stands above, in whichever order games came."""
     played = drawn_results(("greedy", "lookahead", "ismcts:20"), (0, 22, 20), 20)
-    wanted = standings(played)
-    assert [line.agent for line in wanted.table] == ["lookahead", "ismcts:20", "greedy"]
-    assert wanted.duels[0, 1] > 0.5
+    expected = standings(played)
+    assert [line.agent for line in expected.table] == ["lookahead", "ismcts:20", "greedy"]
+    assert expected.duels[0, 1] > 0.5
     rng = np.random.default_rng(0)
     for _ in range(200):
         order = np.stack([rng.permutation(np.arange(first, 20, 2)) for first in (0, 1)], axis=1).ravel()
-        again = standings(results_of(played.settings.agents, played.scores[0][order], players=3))
-        assert ratings(again) == pytest.approx(ratings(wanted), abs=1e-3)
+        reordered = standings(results_of(played.settings.agents, played.scores[0][order], players=3))
+        assert ratings(reordered) == pytest.approx(ratings(expected), abs=1e-3)
 
 
 def test_the_order_of_the_agents_does_not_matter():
@@ -691,12 +698,12 @@ def test_the_order_of_the_agents_does_not_matter():
 
 def test_greedy_has_1000_where_it_plays_else_the_agent_in_the_middle():
     strength = (20, 0, 10)
-    whole = standings(drawn_results(("ppo", "greedy", "lookahead"), strength, 50, players=2))
-    last = whole.table[-1]
-    assert (last.agent, last.rating, whole.anchor) == ("greedy", 1000, "greedy")
+    ranking = standings(drawn_results(("ppo", "greedy", "lookahead"), strength, 50, players=2))
+    last = ranking.table[-1]
+    assert (last.agent, last.rating, ranking.anchor) == ("greedy", 1000, "greedy")
     assert last.rating_low is last.rating_high is None
-    assert "rating (greedy = 1000)" in markdown_table(whole)
-    assert not any("middle" in line for line in remarks(whole))
+    assert "rating (greedy = 1000)" in markdown_table(ranking)
+    assert not any("middle" in line for line in remarks(ranking))
     without = standings(drawn_results(("ppo", "random", "lookahead"), strength, 50, players=2))
     best, middle, last = without.table
     assert (middle.agent, middle.rating, without.anchor) == ("lookahead", 1000, "lookahead")
@@ -717,27 +724,27 @@ def test_ratings_are_elo_points_and_their_intervals_hold_the_truth():
     for _ in range(100):
         lineups = [(0, 150), (0, 500), (150, 500)]
         first = [rng.random((60, 2)) < 1 / (1 + 10 ** ((other - one) / 400)) for one, other in lineups]
-        whole = standings(results_of(tuple(true), *(np.stack([won, ~won], axis=2) for won in first)))
+        ranking = standings(results_of(tuple(true), *(np.stack([won, ~won], axis=2) for won in first)))
         hits += [
-            line.rating_low < true[line.agent] < line.rating_high for line in whole.table if line.agent != "greedy"
+            line.rating_low < true[line.agent] < line.rating_high for line in ranking.table if line.agent != "greedy"
         ]
     assert (hits >= 88).all()
     assert (hits <= 100).all()
 
 
 def test_agents_that_always_tie_are_equals():
-    """All games tied: nobody is better, and what never happened may still happen."""
-    whole = standings(results_of(("a", "b"), np.full((20, 2, 2), 7)))
-    assert [(line.rating, line.wins) for line in whole.table] == [(1000, 0.5), (1000, 0.5)]
-    first, anchor = whole.table
+    """All games are ties: no agent is better, but an event that never occurred may still be possible."""
+    ranking = standings(results_of(("a", "b"), np.full((20, 2, 2), 7)))
+    assert [(line.rating, line.wins) for line in ranking.table] == [(1000, 0.5), (1000, 0.5)]
+    first, anchor = ranking.table
     assert first.rating_low < 1000 < first.rating_high
     assert anchor.rating_low is None
-    assert all(line.wins_low < 0.5 < line.wins_high for line in whole.table)
-    assert "7.0 (always)" in markdown_table(whole)
+    assert all(line.wins_low < 0.5 < line.wins_high for line in ranking.table)
+    assert "7.0 (always)" in markdown_table(ranking)
 
 
 def test_an_agent_that_wins_everything_has_intervals_too():
-    """The more games, the narrower: 0 of n may still be three in n, and the rating is at least so far above."""
+    """Intervals get narrower with more games: after 0 losses in n games the rate may still be 3 / n."""
     tables = [standings(results_of(("greedy", "a"), [[[0, 1], [0, 2]]] * deals)) for deals in (10, 100, 1000)]
     for whole, low in zip(tables, (0.839, 0.981, 0.998), strict=True):
         best, worst = whole.table
@@ -754,9 +761,9 @@ def test_agents_on_several_seats_are_rated():
     """Two agents at a table for three; one is ahead in three duels of four."""
     scores = [[[9, 1, 5], [9, 1, 5], [9, 1, 5]]] * 12  # a, a, b: a wins one duel of two in each game
     other = [[[9, 1, 5], [9, 1, 5], [9, 1, 5]]] * 12  # a, b, b: a wins both
-    whole = standings(results_of(("a", "b"), scores, other, players=3))
-    assert whole.duels[0, 1] == 0.75
-    assert whole.table[0].rating == pytest.approx(1000 + 400 * np.log10((9 + 0.5) / (3 + 0.5)), abs=1e-3)
+    ranking = standings(results_of(("a", "b"), scores, other, players=3))
+    assert ranking.duels[0, 1] == 0.75
+    assert ranking.table[0].rating == pytest.approx(1000 + 400 * np.log10((9 + 0.5) / (3 + 0.5)), abs=1e-3)
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():
@@ -773,7 +780,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 @pytest.mark.parametrize("chance", [0.5, 0.93])
 @pytest.mark.parametrize("orders", [1, 2])
 def test_intervals_of_fractions_hold_the_truth_as_often_as_they_say(deals, chance, orders):
-    """Also far from 1/2, with few deals, and where the games of a deal go alike; 2,000 drawn each."""
+    """Also for fractions far from 1/2, with few deals, and if games of a deal have similar results; 2,000 samples
+    each."""
     rng = np.random.default_rng(0)
     shift = np.array([0.05, -0.05] if orders == 2 else [0.0])  # orders differ
     chances = chance + np.resize(shift, deals)
@@ -796,7 +804,7 @@ def test_one_deal_of_each_order_is_too_few():
 
 
 def ten_orders(times):
-    """Scores of all line-ups of two agents at a table of six, ten deals so many times; the first agent is better."""
+    """Scores of all line-ups of two agents in games of six, in 10 * `times` deals; the first agent is better."""
     rng = np.random.default_rng(3)
     lineups = Settings(("a", "b"), num_players=6, game="royal").lineups()
     return [rng.normal(-np.array(who), 2, (10 * times, 6, 6)) for who in lineups]
@@ -805,13 +813,13 @@ def ten_orders(times):
 @pytest.mark.parametrize("deals", [1, 9])
 def test_few_deals_have_no_intervals(deals, tmp_path, capsys):
     results = results_of(("a", "b"), [[[10, 0], [5, -5]]] * deals)
-    whole = standings(results)
-    best = whole.table[0]
+    ranking = standings(results)
+    best = ranking.table[0]
     assert best.wins_low is best.score_high is best.rating_low is None
-    assert np.isnan(whole.duels_low[0, 1])
-    print_table(results, whole)
+    assert np.isnan(ranking.duels_low[0, 1])
+    print_table(results, ranking)
     assert "too few deals" in capsys.readouterr().out
-    write_report(results, whole, tmp_path, "artus tournament ...")
+    write_report(results, ranking, tmp_path, "artus tournament ...")
     report = (tmp_path / "report.html").read_text()
     assert "wins (too few deals)" in report
     assert ">100.0%</td>" in report
@@ -828,12 +836,12 @@ def test_an_interval_never_looks_like_a_point():
 def test_names_do_not_break_the_report(tmp_path):
     """A bar would end a cell of a Markdown table, a line feed the table, a bracket begin an element of the page."""
     names = ("program:sh -c 'a | b'", "program:<i> $B\n{{table}}")
-    whole = standings(results := results_of(names, [[[1, 0], [0, 1]], [[1, 0], [1, 0]]] * 10))
-    write_report(results, whole, tmp_path, "artus tournament ...")
+    ranking = standings(results := results_of(names, [[[1, 0], [0, 1]], [[1, 0], [1, 0]]] * 10))
+    write_report(results, ranking, tmp_path, "artus tournament ...")
     page = (tmp_path / "report.html").read_text()
     assert "<i>" not in page
     assert "&lt;i&gt; $B {{table}}" in page
-    rows = markdown_table(whole).splitlines()
+    rows = markdown_table(ranking).splitlines()
     assert len(rows) == 4
     assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
 
@@ -845,13 +853,13 @@ def test_an_agent_on_several_seats_has_played_one_game():
 
 
 def test_intervals_keep_every_order_around_the_table():
-    """Who sits behind whom decides these games: no luck is in them, for each order is drawn as often as it was
-    played."""
+    """Only the seating order decides these games. Each order is drawn as often as it was played, so there is no
+    variance."""
     scores = np.tile(
         np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (50, 3, 1)
     )  # the order changes with each deal
-    whole = standings(results_of(("a", "b", "c"), scores, players=3))
-    for line in whole.table[:2]:
+    ranking = standings(results_of(("a", "b", "c"), scores, players=3))
+    for line in ranking.table[:2]:
         assert line.wins == 0.5
         assert 0.45 < line.wins_low < 0.5 < line.wins_high < 0.55  # luck alone would make it 0.4..0.6
     with pytest.raises(ValueError, match="not played in each order"):
@@ -944,13 +952,13 @@ def test_replay_counts_one_thing_as_one(tmp_path, capsys):
     game.play(game.moves()[0])
     (tmp_path / "one.jsonl").write_text(game.record() + "\n")
     (tmp_path / "none.jsonl").write_text(game.first().record() + "\n")
-    said = {}
+    outputs = {}
     for name, options in (("one", []), ("one", ["--check"]), ("none", ["--html", str(tmp_path / "a.html")])):
         assert main(["replay", str(tmp_path / f"{name}.jsonl"), *options]) == 0
-        said[name, *options[:1]] = capsys.readouterr().out
-    assert "beginner, 2 players, 1 move: " in said["one",]
-    assert said["one", "--check"].startswith("1 game replayed")
-    assert ": 1 position, " in said["none", "--html"]
+        outputs[name, *options[:1]] = capsys.readouterr().out
+    assert "beginner, 2 players, 1 move: " in outputs["one",]
+    assert outputs["one", "--check"].startswith("1 game replayed")
+    assert ": 1 position, " in outputs["none", "--html"]
 
 
 def test_replay_steps_through(tmp_path, capsys, monkeypatch):

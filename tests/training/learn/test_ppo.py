@@ -1,4 +1,4 @@
-"""The trainer: what each decision was worth, the gradient, and that training works and can be resumed."""
+"""The trainer: advantages of decisions, gradients of the loss, trainings and how they are resumed."""
 
 import dataclasses
 import json
@@ -50,7 +50,7 @@ TINY = {
 
 
 def saved(settings):
-    """What the checkpoint of a training says: how far it has come, and the numbers."""
+    """Progress and tensors in the checkpoint of a training."""
     return read_checkpoint(settings.checkpoint)
 
 
@@ -73,7 +73,7 @@ def tiny(tmp_path, **settings):
 
 
 def rollout_of(steps):
-    """One game of three players. Each step: (mover, value, rewards of the three, whether it ended)."""
+    """One game of three players. Each step: (mover, value, rewards of the three, whether the game ended)."""
     rollout = Rollout.of(np.array([3]), len(steps), Shape(1, 1, P), 1)
     rollout.player[:, 0] = [step[0] for step in steps]
     rollout.learns[:] = True
@@ -105,8 +105,8 @@ def test_a_game_of_three_by_hand():
     assert rollout.ready[P:].all()
     assert not rollout.ready[:P].any()
     assert (rollout.pending == -1).all()
-    # Values: own first, then the next in turn. At seat 2's decision: seat 0 gets 3, then half of 9; seat 1 2 + 3, half
-    # of 1.
+    # The mover's value comes first, then those of the next seats in turn. After seat 2's decision seat 0 gets 3, then
+    # half of 9; seat 1 gets 2 + 3, then half of 1.
     np.testing.assert_allclose(rollout.returns[P + 2, 0, :3], [7, 3 + 0.5 * 9, 5 + 0.5 * 1])
     assert np.isnan(rollout.returns[P:, 0, 3]).all()
 
@@ -138,19 +138,19 @@ def test_a_seat_that_does_not_learn_is_left_out():
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_players):
-    """Over as many deals as there are seats each of them is theirs equally often."""
-    shares = ("past=0.5", "greedy=0.25")
-    trainer = Trainer(tiny(tmp_path, num_players=num_players, num_games=48, opponents=shares))
+    """In as many deals as there are seats, opponents hold each seat equally often."""
+    opponents = ("past=0.5", "greedy=0.25")
+    trainer = Trainer(tiny(tmp_path, num_players=num_players, num_games=48, opponents=opponents))
     counts = (trainer.opponents.seats != LEARNER).sum(axis=1)
     assert sorted(set(counts[:36])) == list(range(1, num_players))
     assert not counts[36:].any()
-    held = np.zeros((48, num_players), int)
+    times_held = np.zeros((48, num_players), int)
     for _ in range(num_players):
-        theirs = trainer.opponents.seats[:, :num_players] != LEARNER
-        assert (theirs.sum(axis=1) == counts).all()
-        held += theirs
+        is_opponent = trainer.opponents.seats[:, :num_players] != LEARNER
+        assert (is_opponent.sum(axis=1) == counts).all()
+        times_held += is_opponent
         trainer.opponents.take_seats(0, np.arange(48))
-    assert (held == counts[:, None]).all()
+    assert (times_held == counts[:, None]).all()
 
 
 @pytest.mark.parametrize(
@@ -158,28 +158,28 @@ def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_
 )
 def test_every_decision_is_learnt_from_once(tmp_path, game, num_players):
     trainer = Trainer(tiny(tmp_path, game=game, num_players=num_players, opponents=()))
-    learnt, made = 0, 0
+    num_learnt, num_decisions = 0, 0
     for _ in range(6):
         trainer.collect()
-        learnt += int(trainer.rollout.ready.sum())
-        made += trainer.rollout.learns.size
-        assert learnt + int((trainer.rollout.pending >= 0).sum()) == made
+        num_learnt += int(trainer.rollout.ready.sum())
+        num_decisions += trainer.rollout.learns.size
+        assert num_learnt + int((trainer.rollout.pending >= 0).sum()) == num_decisions
         trainer.update()
 
 
 def test_decisions_without_a_choice_need_not_be_learnt_from(tmp_path):
-    """What is paid for them belongs to the decision before."""
-    shared = {"num_steps": 64, "opponents": ()}
-    trainers = [Trainer(tiny(tmp_path, forced=forced, **shared)) for forced in (True, False)]
+    """Their rewards are credited to the decision before."""
+    settings = {"num_steps": 64, "opponents": ()}
+    trainers = [Trainer(tiny(tmp_path, forced=forced, **settings)) for forced in (True, False)]
     for trainer in trainers:
         trainer.collect()
-    whole, part = (trainer.rollout for trainer in trainers)
-    legal = np.unpackbits(part.legal[P:].view(np.uint8), axis=-1).sum(axis=-1)
+    with_forced, without_forced = (trainer.rollout for trainer in trainers)
+    legal = np.unpackbits(without_forced.legal[P:].view(np.uint8), axis=-1).sum(axis=-1)
     assert 0 < (legal == 1).sum() < legal.size / 4
-    assert whole.learns.all()
-    np.testing.assert_array_equal(part.learns, legal > 1)
-    np.testing.assert_array_equal(part.reward, whole.reward)
-    assert not part.ready[P:][legal == 1].any()
+    assert with_forced.learns.all()
+    np.testing.assert_array_equal(without_forced.learns, legal > 1)
+    np.testing.assert_array_equal(without_forced.reward, with_forced.reward)
+    assert not without_forced.ready[P:][legal == 1].any()
     assert np.isfinite(list(trainers[1].update().values())).all()
 
 
@@ -217,11 +217,11 @@ class Outputs(torch.nn.Module):
 def test_the_loss_is_the_clipped_one_over_whole_rows_with_illegal_actions_masked(tmp_path, action_features):
     """`loss` handles legal actions only; computing it over dense rows gives the same loss and the same gradients."""
     random = np.random.default_rng(1)
-    size, actions, known = 200, 339, NUM_ACTION_FEATURES if action_features else 0
+    size, actions, num_features = 200, 339, NUM_ACTION_FEATURES if action_features else 0
     mask = random.random((size, actions)) < 0.07
     chosen = random.integers(0, actions, size)
     mask[np.arange(size), chosen] = True
-    rollout = Rollout.of(np.array([2]), size - P, Shape(3, actions, P, num_action_features=known), 8)
+    rollout = Rollout.of(np.array([2]), size - P, Shape(3, actions, P, num_action_features=num_features), 8)
     for action in range(actions):
         rollout.legal[:, 0, action // 64] |= mask[:, action].astype(np.uint64) << np.uint64(action % 64)
     rollout.action_features[:] = random.integers(-9, 10, rollout.action_features.shape)
@@ -231,9 +231,9 @@ def test_the_loss_is_the_clipped_one_over_whole_rows_with_illegal_actions_masked
     rollout.returns[:, 0] = np.where(random.random((size, P)) < 0.3, np.nan, random.normal(size=(size, P)))
     rows = torch.from_numpy(random.permutation(size)[:150])
     batch = Decisions(rollout, 2.0, torch.device("cpu")).minibatch(rows)
-    start = [torch.randn(150, width) / 5 for width in (actions, known, P)]
+    outputs = [torch.randn(150, width) / 5 for width in (actions, num_features, P)]
     settings = tiny(tmp_path, precision="float32", entropy=0.01, value_weight=0.3)
-    network, dense = Outputs(*start), Outputs(*start)
+    network, dense = Outputs(*outputs), Outputs(*outputs)
     value, figures = loss(network, batch, settings)
     value.backward()
 
@@ -243,13 +243,13 @@ def test_the_loss_is_the_clipped_one_over_whole_rows_with_illegal_actions_masked
     log_probs = torch.log_softmax(z.masked_fill(~torch.tensor(mask)[rows], -1e9), 1)
     old, advantages = (torch.tensor(part[:, 0])[rows] for part in (rollout.logprob, rollout.advantage))
     ratio = (log_probs[torch.arange(150), torch.tensor(chosen)[rows]] - old).exp()
-    gain = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
+    clipped_gain = torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages)
     entropy = -(log_probs.exp() * log_probs).sum(1)
     error = torch.nan_to_num(dense.values - torch.tensor(rollout.returns[:, 0])[rows])
-    wanted = (-gain - 0.01 * entropy + 0.3 * error.square().sum(1) / 2.0).mean()
-    wanted.backward()
+    expected = (-clipped_gain - 0.01 * entropy + 0.3 * error.square().sum(1) / 2.0).mean()
+    expected.backward()
 
-    torch.testing.assert_close(value, wanted)
+    torch.testing.assert_close(value, expected)
     for name, weights in dense.named_parameters():
         if weights.numel():
             torch.testing.assert_close(network.get_parameter(name).grad, weights.grad, atol=1e-7, rtol=1e-4)
@@ -281,17 +281,17 @@ def test_a_few_seconds_of_training_beat_random_and_the_untrained_network(tmp_pat
     ],
 )
 def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
-    whole, parted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
-    assert train(whole)
-    trainer = Trainer(parted)
+    uninterrupted, interrupted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
+    assert train(uninterrupted)
+    trainer = Trainer(interrupted)
     for _ in range(3):
         trainer.collect()
         trainer.update()
     trainer.save()
     trainer.collect()  # and what came after the checkpoint is lost
-    assert train(dataclasses.replace(parted, resume=True))
-    assert whole.agent.read_bytes() == parted.agent.read_bytes()
-    assert json.loads(whole.agent.with_suffix(".json").read_text())["steps"] == whole.steps
+    assert train(dataclasses.replace(interrupted, resume=True))
+    assert uninterrupted.agent.read_bytes() == interrupted.agent.read_bytes()
+    assert json.loads(uninterrupted.agent.with_suffix(".json").read_text())["steps"] == uninterrupted.steps
 
 
 def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
@@ -310,47 +310,47 @@ def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
     card = json.loads((tmp_path / "magpies-ppo-standard-6" / "agent.json").read_text())
     assert (card["game"], card["variants"]) == ("magpies", [["standard", 6]])
     assert card["components"] == find_game("magpies").standard.hash
-    again = parse(shlex.split(card["command"])[2:])
-    assert dataclasses.replace(again, runs=tmp_path) == settings
+    settings_from_card = parse(shlex.split(card["command"])[2:])
+    assert dataclasses.replace(settings_from_card, runs=tmp_path) == settings
 
 
 def test_a_checkpoint_of_another_game_is_refused(tmp_path):
     Trainer(tiny(tmp_path)).save()
-    ours, theirs = tiny(tmp_path), tiny(tmp_path, game="magpies")
-    assert theirs.folder == tmp_path / "magpies-ppo-standard-2"
-    theirs.folder.mkdir()
-    theirs.checkpoint.write_bytes(ours.checkpoint.read_bytes())
+    artus_settings, magpies_settings = tiny(tmp_path), tiny(tmp_path, game="magpies")
+    assert magpies_settings.folder == tmp_path / "magpies-ppo-standard-2"
+    magpies_settings.folder.mkdir()
+    magpies_settings.checkpoint.write_bytes(artus_settings.checkpoint.read_bytes())
     with pytest.raises(UsageError, match="belongs to a run with game 'artus', not 'magpies'"):
-        Trainer(theirs).load()
+        Trainer(magpies_settings).load()
     with pytest.raises(ValueError, match=r"checkpoint\.safetensors belongs in .*/ppo-beginner-2$"):
         parse(["--game", "magpies", "--resume", "--runs", str(tmp_path)])
 
 
 def test_a_checkpoint_from_when_there_was_one_game_goes_on(tmp_path, capsys):
     """Settings in such a checkpoint name no game, and call the reward `points` by the game's name for its score."""
-    whole, parted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
-    assert train(whole)
-    trainer = Trainer(parted)
+    uninterrupted, interrupted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
+    assert train(uninterrupted)
+    trainer = Trainer(interrupted)
     trainer.collect()
     trainer.update()
     trainer.save()
-    about, tensors = saved(parted)
+    about, tensors = saved(interrupted)
     del about.settings["game"], about.settings["forced"]
     about.settings |= {"reward": "prestige", "final_reward": "prestige"}
-    save_checkpoint(parted.checkpoint, dataclasses.asdict(about), tensors)
+    save_checkpoint(interrupted.checkpoint, dataclasses.asdict(about), tensors)
     capsys.readouterr()
-    resumed = parse(["--resume", "--runs", str(parted.runs), "--set", "final_reward="])
+    resumed = parse(["--resume", "--runs", str(interrupted.runs), "--set", "final_reward="])
     assert (resumed.game, resumed.reward) == ("artus", "points")
     assert train(resumed)
     assert "other settings: final_reward 'points' -> ''" in capsys.readouterr().out
-    assert whole.agent.read_bytes() == parted.agent.read_bytes()
+    assert uninterrupted.agent.read_bytes() == interrupted.agent.read_bytes()
 
 
 LONGER = {"steps": 60 * 64 * 16, "opponents": ("past=0.2",), "snapshot_every": 3}
 
 
 def start(settings, *more):
-    """`artus train` with these settings, in a process of its own, one thread."""
+    """Start `artus train` with these settings and one thread in another process."""
     words = ["--runs", settings.runs, "--steps", settings.steps, "--num-games", settings.num_games, "--threads", 1]
     words += ["--hidden", *settings.hidden, "--set", "final_games=0", "--set", "evaluate_every=0"]
     words += ["--opponents", *settings.opponents, *more]
@@ -379,18 +379,18 @@ def undisturbed(tmp_path_factory):
 @pytest.mark.slow
 def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbed):
     settings, moments = tiny(tmp_path, **LONGER), np.random.default_rng()
-    seen = 0
+    saved_updates = 0
     for _ in range(3):
         process = start(settings, *["--resume"] * settings.checkpoint.exists())
-        before = seen
-        wait_for(lambda least=before: updates(settings) > least, process)
+        updates_before = saved_updates
+        wait_for(lambda least=updates_before: updates(settings) > least, process)
         delay = moments.uniform(0, 0.3)
         time.sleep(delay)
         process.send_signal(signal.SIGSTOP)  # else it would go on while the checkpoint is read
-        seen = updates(settings)  # so much is on the disk: the kill must not take it away
+        saved_updates = updates(settings)  # so much is on the disk: the kill must not take it away
         process.kill()
         process.communicate()
-        assert seen <= updates(settings) <= seen + 2, f"killed after {delay} s"
+        assert saved_updates <= updates(settings) <= saved_updates + 2, f"killed after {delay} s"
         assert not settings.agent.exists(), "killed too late to show anything"
     assert train(dataclasses.replace(settings, resume=True))
     assert settings.agent.read_bytes() == undisturbed
@@ -473,7 +473,7 @@ def test_no_flipped_bit_goes_unnoticed(tmp_path):
 
 
 def over(states):
-    """Games that have ended."""
+    """The states as those of games that are over."""
     states.view(STATE)["phase"] = OVER
 
 
@@ -518,7 +518,7 @@ def noise(part):
     ],
 )
 def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_path, monkeypatch, name, forge):
-    """What compiled loops get from a file, they read and write without looking."""
+    """Compiled loops don't check the arrays that come from a file."""
     settings = tiny(tmp_path, num_games=8)
     trainer = Trainer(settings)
     trainer.collect()
@@ -560,7 +560,7 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
 
 
 def test_a_second_training_leaves_the_first_alone(tmp_path):
-    """The command refuses, and asks whether to continue that training or to begin another run."""
+    """The command refuses, and names the options that continue that training or begin another run."""
     settings = tiny(tmp_path, steps=2048)
     assert train(settings)
     agent, files = settings.agent.read_bytes(), sorted(settings.folder.rglob("*"))
@@ -580,7 +580,7 @@ def test_a_second_training_leaves_the_first_alone(tmp_path):
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".hidden", "/tmp"])
 def test_the_name_of_a_run_is_that_of_a_folder(name, tmp_path):
-    with pytest.raises(ValueError, match="name must be one of a folder"):
+    with pytest.raises(ValueError, match="name must be the name of a folder"):
         train(tiny(tmp_path, name=name))
 
 
@@ -599,9 +599,11 @@ def test_a_run_that_was_killed_in_its_first_round_can_be_resumed(tmp_path, monke
 
 
 def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
-    """However seldom it was wanted; and it says how it goes, by its name."""
-    say = TrainingBar.say
-    monkeypatch.setattr(TrainingBar, "say", lambda bar, text: say(bar, text) or bar.line(bar.status(bar.tasks[0])))
+    """Even if `evaluate_every` is large; and lines with the run's name show its progress."""
+    show = TrainingBar.show_figures
+    monkeypatch.setattr(
+        TrainingBar, "show_figures", lambda bar, text: show(bar, text) or bar.line(bar.status(bar.tasks[0]))
+    )
     settings = tiny(
         tmp_path, steps=12 * 512, evaluate_every=1000, games=2, evaluation_opponents=("random",), name="mine"
     )
@@ -609,11 +611,11 @@ def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
     assert len(steps) == 5
     assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
-    said = capsys.readouterr().err.splitlines()
-    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    lines = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in lines) == 5
     figures = r"mine \d+ %, \d:\d\d:\d\d left: "
     figures += r"[\d.]+ k decisions, [\d.]+ [kM]/s, entropy [\d.]+, KL [-\de.]+, explained variance [-\de.]+"
-    assert any(re.fullmatch(figures, line) for line in said), said
+    assert any(re.fullmatch(figures, line) for line in lines), lines
 
 
 def killed(*_):
@@ -634,9 +636,9 @@ def test_a_run_that_is_prolonged_keeps_the_agent_that_it_had_and_says_what_chang
     capsys.readouterr()
     assert train(dataclasses.replace(settings, steps=4096, resume=True))
     assert "goes on with other settings: steps 2048 -> 4096" in capsys.readouterr().out
-    kept = settings.agent.with_name("agent-2048.safetensors")
-    assert kept.read_bytes() == before
-    assert load_agent(kept)[1]["steps"] == 2048
+    old_agent = settings.agent.with_name("agent-2048.safetensors")
+    assert old_agent.read_bytes() == before
+    assert load_agent(old_agent)[1]["steps"] == 2048
     assert read_card(settings.agent)["changes"] == [{"steps": 2048, "settings": {"steps": [2048, 4096]}}]
 
 
@@ -649,12 +651,12 @@ def test_a_run_has_room_for_one_process(tmp_path, capsys):
 
 
 def test_a_card_says_where_a_single_deal_tells_nothing():
-    """How much deals differ; JSON knows no infinity."""
+    """The spread between deals would be infinite, which JSON can't express."""
     result = evaluate(["greedy", "random"], games=2)
-    about = {"command": "", "settings": {}, "steps": 1, "seconds": 1.0, "curve": ()}
-    made = card("artus", [("beginner", 2)], **about, strength=[result])
-    assert made["strength"][0]["margin_95"] is None
-    json.dumps(made, allow_nan=False)
+    fields = {"command": "", "settings": {}, "steps": 1, "seconds": 1.0, "curve": ()}
+    agent_card = card("artus", [("beginner", 2)], **fields, strength=[result])
+    assert agent_card["strength"][0]["margin_95"] is None
+    json.dumps(agent_card, allow_nan=False)
 
 
 def test_resuming_a_finished_run_keeps_what_was_measured_of_its_agent(tmp_path):
@@ -679,9 +681,9 @@ PROGRAM = "program:touch sprung"
 @pytest.mark.parametrize("name", ["evaluation_opponents", "final_opponents", "opponents"])
 def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    given = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
-    settings = dataclasses.replace(tiny(tmp_path), **{name: (given,)})
-    (tmp_path / "mine.toml").write_text(f'{name} = ["{given}"]')
+    value = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
+    settings = dataclasses.replace(tiny(tmp_path), **{name: (value,)})
+    (tmp_path / "mine.toml").write_text(f'{name} = ["{value}"]')
     save_checkpoint(
         settings.checkpoint,
         {"settings": settings_to_dict(settings), "steps": 0, "updates": 0, "seconds": 0, "pool": 0},
@@ -690,7 +692,7 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     for words in (["--resume", "--runs", str(tmp_path)], ["--preset", "mine.toml"]):
         with pytest.raises(ValueError, match=f"{name} has '{PROGRAM}', which starts a program; a file can't do that"):
             parse(words)
-        for others in ("greedy=0.5", given):
+        for others in ("greedy=0.5", value):
             assert getattr(parse([*words, "--set", f"{name}={others}"]), name) == (others,)
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(ValueError, match="starts a program"):
@@ -698,7 +700,7 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
 
 
 class Moody:
-    """Gives up now and then, or plays what isn't legal."""
+    """Gives up some decisions, or plays illegal actions."""
 
     failure = "it was tired"
 
@@ -850,8 +852,8 @@ def test_a_game_without_presets_has_default_settings_and_is_told_so(tmp_path, ca
     settings.check()
     monkeypatch.setattr(command, "train", lambda kind, settings, ranks: True)
     assert main(["train", "--game", "magpies", "--num-players", "5", "--runs", str(tmp_path)]) == 0
-    said = "magpies has no preset for standard with 5 players: what isn't given has default settings\n"
-    assert capsys.readouterr().out == said
+    message = "magpies has no preset for standard with 5 players: settings that aren't given have their defaults\n"
+    assert capsys.readouterr().out == message
     assert main(["train", "--runs", str(tmp_path)]) == 0
     assert capsys.readouterr().out == ""
 
@@ -865,17 +867,17 @@ def test_a_preset_may_name_the_game(tmp_path):
 
 def test_train_all_trains_what_has_goals_or_else_what_has_presets(tmp_path, monkeypatch, capsys):
     trainings = command.All().trainings()
-    assert [(each.rules, each.num_players) for each in trainings] == [("beginner", 2), ("advanced", 2)]
-    assert [each.final_reward for each in trainings] == ["win", "win"]
-    there = dataclasses.replace(trainings[1], runs=tmp_path)
-    there.folder.mkdir()
-    there.checkpoint.touch()
+    assert [(run.rules, run.num_players) for run in trainings] == [("beginner", 2), ("advanced", 2)]
+    assert [run.final_reward for run in trainings] == ["win", "win"]
+    existing = dataclasses.replace(trainings[1], runs=tmp_path)
+    existing.folder.mkdir()
+    existing.checkpoint.touch()
     assert main(["train-all", "--runs", str(tmp_path)]) == 2
     assert "ppo-advanced-2 holds a run already: --resume goes on with it, --runs FOLDER" in capsys.readouterr().err
     assert [run.resume for run in command.All(runs=tmp_path, resume=True).trainings()] == [False, True]
     definition = trainings[0].definition
-    for each in trainings:
-        assert goals(definition, each.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}
+    for run in trainings:
+        assert goals(definition, run.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}
     assert len(variants_with_preset(definition)) == 6
     assert main(["train-all", "--game", "magpies"]) == 2
     assert "magpies has no presets: train its variants one by one" in capsys.readouterr().err
@@ -927,8 +929,8 @@ def test_a_card_says_how_to_train_the_agent_again(tmp_path):
     card = json.loads(settings.agent.with_suffix(".json").read_text())
     words = shlex.split(card["command"])
     assert words[:2] == ["artus", "train"]
-    again = parse(words[2:])
-    assert dataclasses.replace(again, runs=tmp_path) == settings
+    settings_from_card = parse(words[2:])
+    assert dataclasses.replace(settings_from_card, runs=tmp_path) == settings
 
 
 def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
@@ -945,8 +947,8 @@ def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
     )
     assert train(settings)
     toml.unlink()
-    again = parse(shlex.split(read_card(settings.agent)["command"])[2:])
-    assert dataclasses.replace(again, runs=tmp_path) == dataclasses.replace(settings, preset=None)
+    settings_from_card = parse(shlex.split(read_card(settings.agent)["command"])[2:])
+    assert dataclasses.replace(settings_from_card, runs=tmp_path) == dataclasses.replace(settings, preset=None)
 
 
 def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):

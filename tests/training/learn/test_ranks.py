@@ -1,4 +1,4 @@
-"""Several processes that share a training: what they compute together, that they stop and go on together."""
+"""Several processes that share a training: their common results, and how they stop and continue together."""
 
 import json
 import os
@@ -26,21 +26,21 @@ from artus_training.usage import UsageError
 from two_ranks import FINITE, ROUND, STILL, TINY
 
 SECONDS = 300
-"""Nothing here takes so long."""
+"""Timeout, longer than anything here takes."""
 
 
 ONE_MACHINE = ("--standalone", "--nproc-per-node", "2")
 
 
 def start(*words, launched=ONE_MACHINE, **variables):
-    """Two processes that share what these words say, or one of them."""
+    """Start two ranks of a program with these arguments, or one of them."""
     line = [sys.executable, "-m", "torch.distributed.run", *map(str, (*launched, *words))]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"} | variables
     return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def start_on_one_gpu(*words):
-    """Two processes that share it as if each had a machine of its own: nccl gives a GPU to one process of a machine."""
+    """Start two ranks that share a GPU, each as if on its own machine: nccl allows one process per machine and GPU."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = str(free.getsockname()[1])
     nodes = []
@@ -56,11 +56,11 @@ def start_on_one_gpu(*words):
 
 
 def ended(process):
-    """What it has printed, and to whom."""
+    """Wait for the end of a process, and return its output and its errors."""
     try:
         return process.communicate(timeout=SECONDS)
     finally:
-        process.terminate()  # which ends its ranks as well, should the test have failed
+        process.terminate()  # ends its ranks as well, if the test has failed
 
 
 NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -69,7 +69,7 @@ DEVICES = ("cpu", pytest.param("cuda", marks=NEEDS_CUDA))
 
 @pytest.fixture(scope="module")
 def done_on(tmp_path_factory):
-    """Gives the folder with all that two ranks have computed on a device."""
+    """A function that returns the folder with the results of two ranks on a device."""
 
     @cache
     def folder_of(device):
@@ -88,7 +88,7 @@ def done(done_on):
     return done_on("cpu")
 
 
-# --- what they compute together ---
+# --- common results ---
 
 
 @pytest.fixture(scope="module", params=DEVICES)
@@ -98,22 +98,22 @@ def parts(request, done_on):
 
 
 def test_advantages_are_normalised_over_all_ranks(parts):
-    raw, ours = (torch.cat([part[name] for part in parts]) for name in ("raw", "normalised"))
+    raw, normalised = (torch.cat([part[name] for part in parts]) for name in ("raw", "normalised"))
     assert len(parts[0]["raw"]) != len(parts[1]["raw"])
-    torch.testing.assert_close(ours, (raw - raw.mean()) / raw.std(correction=0), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(normalised, (raw - raw.mean()) / raw.std(correction=0), atol=1e-5, rtol=1e-5)
     assert abs(float(parts[0]["normalised"].mean())) > 1e-4, "those of one rank alone are not"
 
 
 @pytest.mark.parametrize("step", ["half", "none"])
 def test_all_ranks_learn_from_the_mean_of_their_losses(parts, step, tmp_path):
-    """Also in a step in which one of them has no decisions."""
+    """Also in a step in which one rank has no decisions."""
     alone = Trainer(Settings(**TINY, **STILL, runs=tmp_path))
     alone.optimizer.zero_grad()
     sum(loss(alone.network, Minibatch(*part[f"{step}.batch"]), alone.settings)[0] for part in parts).div(2).backward()
     for name, weights in alone.network.named_parameters():
-        ours = [part[f"{step}.{name}"] for part in parts]
-        assert torch.equal(*ours)
-        torch.testing.assert_close(ours[0], weights.grad, atol=1e-6, rtol=1e-4)
+        gradients = [part[f"{step}.{name}"] for part in parts]
+        assert torch.equal(*gradients)
+        torch.testing.assert_close(gradients[0], weights.grad, atol=1e-6, rtol=1e-4)
         assert weights.grad.any()
 
 
@@ -141,7 +141,7 @@ def test_one_process_is_alone_and_gets_back_what_it_has():
         assert ranks is ALONE
     values = np.random.default_rng(0).normal(size=100).astype(np.float32)
     assert ALONE.statistics(values) == (100, pytest.approx(values.mean()), pytest.approx(values.var()))
-    assert ALONE.each(1, 2.5).tolist() == [[1, 2.5]]
+    assert ALONE.gather_numbers(1, 2.5).tolist() == [[1, 2.5]]
     assert (ALONE.program("artus train"), Ranks(1, 2).program("artus train")) == (
         "artus train",
         "torchrun --standalone --nproc-per-node 2 -m artus_training train",
@@ -159,7 +159,7 @@ def test_more_ranks_than_gpus_of_their_machine_are_refused(tmp_path):
     assert "device cuda needs a GPU for each process of a machine, and here are" in errors
 
 
-# --- stopping and going on ---
+# --- stop and continue ---
 
 
 def saved(folder):
@@ -183,8 +183,8 @@ def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done_on, de
 def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):
     about, tensors = saved(done / "parted")
     settings = Settings(**TINY, runs=tmp_path, resume=True)
-    said = vars(about) | {"updates": 10**18, "settings": about.settings | {"runs": str(tmp_path)}, "curve": []}
-    save_checkpoint(settings.checkpoint, said, tensors)
+    changed = vars(about) | {"updates": 10**18, "settings": about.settings | {"runs": str(tmp_path)}, "curve": []}
+    save_checkpoint(settings.checkpoint, changed, tensors)
     with pytest.raises(UsageError, match="doesn't fit"):
         Trainer(settings).load()
 
@@ -192,8 +192,10 @@ def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):
 def test_another_number_of_ranks_begins_new_games_and_says_so(done, capsys):
     settings = Settings(**TINY, steps=6 * ROUND, runs=done / "whole", resume=True)
     assert train(Trainer, settings)
-    said = "goes on with 1 rank instead of 2: network, optimizer, earlier selves and counters are kept, all games begin"
-    assert said in capsys.readouterr().out
+    message = (
+        "goes on with 1 rank instead of 2: network, optimizer, earlier selves and counters are kept, all games begin"
+    )
+    assert message in capsys.readouterr().out
     about, tensors = saved(done / "whole")
     assert (about.ranks, about.steps, about.updates) == (1, 6 * ROUND, 6)
     assert "games.1.states.0" not in tensors

@@ -56,26 +56,26 @@ def made(num_envs=32, **arguments):
     return SelfPlayVecEnv(num_envs, **arguments)
 
 
-# --- whose reward, and when ---
+# --- rewards of the learner ---
 
 
 def test_a_lost_game_costs_the_learner_1_on_his_own_last_move_whoever_ended_it():
     env = made(64, opponents={"greedy": 1.0}, reward="win", seed=1)
     env.reset()
     random = np.random.default_rng(0)
-    ended_by_himself, ended_by_another = 0, 0
+    ended_by_learner, ended_by_another = 0, 0
     for _ in range(80):
         seat, start = env.seat.copy(), env.batch.states["start_player"].copy()
         _, rewards, dones, _ = env.step(random_actions(env, random))
         assert (rewards[~dones] == 0).all()
         final = env.batch.final_scores[dones]
-        own = final[np.arange(len(final)), seat[dones]]
-        np.testing.assert_array_equal(rewards[dones], np.sign(2 * own - final.sum(axis=1)))
+        learner_scores = final[np.arange(len(final)), seat[dones]]
+        np.testing.assert_array_equal(rewards[dones], np.sign(2 * learner_scores - final.sum(axis=1)))
         lost = dones & (rewards == -1)
         # The start player has the first turn, so the other one has the last.
-        ended_by_himself += int((lost & (start != seat)).sum())
+        ended_by_learner += int((lost & (start != seat)).sum())
         ended_by_another += int((lost & (start == seat)).sum())
-    assert ended_by_himself > 20
+    assert ended_by_learner > 20
     assert ended_by_another > 20
 
 
@@ -84,7 +84,7 @@ def test_one_game_move_by_move_beside_the_single_game():
     env.fixed = [find_agent(first_legal)]
     observation = env.reset()
     game = Game(rules="advanced", num_players=3, seed=int(env.batch.seeds[0]))
-    seat, total, paid = int(env.seat[0]), 0.0, []
+    seat, total, rewards_paid = int(env.seat[0]), 0.0, []
     while not game.over:
         while not game.over and game.player != seat:
             game.play(int(game.mask().argmax()))
@@ -95,13 +95,13 @@ def test_one_game_move_by_move_beside_the_single_game():
         action = game.legal_actions()[-1]
         game.play(action)
         observation, rewards, dones, infos = env.step(np.array([action]))
-        paid.append(float(rewards[0]))
+        rewards_paid.append(float(rewards[0]))
         total += float(rewards[0])
     assert dones[0]
     margin = (game.scores[seat] - (sum(game.scores) - game.scores[seat]) / 2) / 100
     assert total == pytest.approx(margin, abs=1e-5)
     assert infos[0]["episode"]["r"] == pytest.approx(margin, abs=1e-5)
-    assert infos[0]["episode"]["l"] == len(paid)
+    assert infos[0]["episode"]["l"] == len(rewards_paid)
     np.testing.assert_array_equal(infos[0]["terminal_observation"], game.observation(seat))
     assert not infos[0]["TimeLimit.truncated"]
 
@@ -118,8 +118,8 @@ def test_prestige_rewards_of_an_episode_sum_to_the_margin(num_players):
         sums += rewards
         for i in np.flatnonzero(dones):
             final = env.batch.final_scores[i].astype(float)
-            others = np.delete(final, seat[i]).mean()
-            assert sums[i] == pytest.approx((final[seat[i]] - others) / 100, abs=1e-4)
+            others_mean = np.delete(final, seat[i]).mean()
+            assert sums[i] == pytest.approx((final[seat[i]] - others_mean) / 100, abs=1e-4)
             sums[i] = 0
             finished += 1
     assert finished >= 32
@@ -207,11 +207,11 @@ def test_staggered_games_may_end_at_any_time_and_count_only_if_the_learner_has_d
 def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
     def run(env):
         random = np.random.default_rng(0)
-        seen = [env.reset()]
+        arrays = [env.reset()]
         for _ in range(70):
             observation, rewards, *_ = env.step(random_actions(env, random))
-            seen += [observation, rewards]
-        return seen
+            arrays += [observation, rewards]
+        return arrays
 
     first, second = made(8, seed=3, stagger=True), made(8, seed=3, stagger=True)
     for one, other in zip(run(first), run(second), strict=True):
@@ -235,10 +235,10 @@ class Marked(NeuralAgent):
 
     def __init__(self, number):
         self.number = number
-        self.asked = 0
+        self.num_calls = 0
 
     def act(self, view):
-        self.asked += 1
+        self.num_calls += 1
         return view.mask.argmax(axis=1)
 
 
@@ -253,7 +253,7 @@ def test_the_pool_forgets_the_oldest_and_all_its_versions_play():
     random = np.random.default_rng(0)
     for _ in range(40):
         env.step(random_actions(env, random))
-    assert all(agent.asked for agent in env.snapshots())
+    assert all(agent.num_calls for agent in env.snapshots())
     assert len(env.results["past"]) >= 64
     env.set_snapshots([Marked(number) for number in range(10, 15)])
     env.add_snapshot(Marked(15))
@@ -309,7 +309,7 @@ def fresh_model(settings):
 
 
 def read(settings):
-    """What the checkpoint of a training says: how far it has come, and the numbers."""
+    """Progress and tensors in the checkpoint of a training."""
     return read_checkpoint(settings.checkpoint)
 
 
@@ -330,9 +330,10 @@ def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained
     batch = middle_of_games(64)
     expected, _ = model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
     played = agent.act(View(batch, None, np.zeros(64, np.uint64)))
-    said = infer(agent.network, batch.observation).logits.numpy()
+    logits = infer(agent.network, batch.observation).logits.numpy()
     games = np.arange(64)
-    np.testing.assert_allclose(said[games, played], said[games, expected], atol=1e-5)  # among equals it may be either
+    # Of actions with equal logits each may be played.
+    np.testing.assert_allclose(logits[games, played], logits[games, expected], atol=1e-5)
     assert (played == expected).mean() > 0.9
     result = evaluate([str(trained.agent), "random"], games=10)
     assert result.games == 10
@@ -367,15 +368,15 @@ def test_the_policy_gives_what_the_stock_policy_gives(trained):
     batch = Batch(32, seed=1)
     observation, masks = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)
     actions = torch.from_numpy(batch.sample().copy())
-    ours = policy.evaluate_actions(observation, actions, masks)
+    our_results = policy.evaluate_actions(observation, actions, masks)
     stock = MaskableActorCriticPolicy.evaluate_actions(policy, observation, actions, masks)
-    for one, other in zip(ours, stock, strict=True):
+    for one, other in zip(our_results, stock, strict=True):
         torch.testing.assert_close(one.flatten(), other.flatten(), atol=1e-5, rtol=1e-5)
     drawn, values, log_probs = policy(observation, action_masks=batch.mask)
     assert batch.mask[np.arange(32), drawn.numpy()].all()
-    again = policy.evaluate_actions(observation, drawn, masks)
-    torch.testing.assert_close(values, again[0])
-    torch.testing.assert_close(log_probs, again[1])
+    evaluated = policy.evaluate_actions(observation, drawn, masks)
+    torch.testing.assert_close(values, evaluated[0])
+    torch.testing.assert_close(log_probs, evaluated[1])
 
 
 def test_draw_follows_the_probabilities_and_never_takes_an_impossible_action():
@@ -421,9 +422,11 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
 
 
 def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
-    """The figures that `artus train` says, by the name of the run."""
-    say = TrainingBar.say
-    monkeypatch.setattr(TrainingBar, "say", lambda bar, text: say(bar, text) or bar.line(bar.status(bar.tasks[0])))
+    """It prints the same figures as `artus train`, with the name of the run."""
+    show = TrainingBar.show_figures
+    monkeypatch.setattr(
+        TrainingBar, "show_figures", lambda bar, text: show(bar, text) or bar.line(bar.status(bar.tasks[0]))
+    )
     limits = {"steps": 12 * 64, "evaluate_every": 1000, "games": 2, "final_games": 2}
     opponents = {"evaluation_opponents": ("random",), "final_opponents": ("random",)}
     settings = tiny(tmp_path, name="mine", **limits, **opponents)
@@ -433,18 +436,18 @@ def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, 
     assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
     printed = capsys.readouterr()
     assert "mine against random: beginner, 2 players, 2 games" in printed.out
-    said = printed.err.splitlines()
-    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    lines = printed.err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in lines) == 5
     figures = r"mine \d+ %, \d:\d\d:\d\d left: "
     figures += r"\d+ decisions, [\d.]+( k)?/s, entropy ([\d.]+), KL [-\de.]+, explained variance [-\de.]+"
-    entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in said) if match]
-    assert len(entropies) == 12, said
+    entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in lines) if match]
+    assert len(entropies) == 12, lines
     assert all(0 < entropy < np.log(100) for entropy in entropies)  # of some dozens of legal actions
     assert len(set(entropies)) > 6  # of each update, not of the first; they may be rounded to the same
 
 
 def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypatch):
-    """Training was five times as slow once."""
+    """Without this, training was once five times as slow."""
     threads = []
 
     def evaluate_with_threads(*arguments, **others):
@@ -540,7 +543,7 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, 
         ("policy.action_net.bias", None, r"policy\.action_net\.bias must be .* got nothing"),
         ("policy.value_net.weight", lambda part: part.double(), r"policy\.value_net\.weight must be .* got .*float64"),
         ("optimizer.0.exp_avg", lambda part: part[:1].clone(), r"optimizer\.0\.exp_avg must be"),
-        ("optimizer.0.exp_avg_sq", lambda part: part - 1, r"optimizer\.0 can't be: it has negative numbers"),
+        ("optimizer.0.exp_avg_sq", lambda part: part - 1, r"optimizer\.0 is invalid: it has negative numbers"),
         ("pool.0.head.bias", None, r"pool\.0\.head\.bias must be .* got nothing"),
     ],
 )
@@ -771,7 +774,7 @@ def test_a_run_may_lie_in_a_folder_whose_name_is_not_utf_8():
 
 
 def run_until_it_learns(settings):
-    """A training that is killed in its first round."""
+    """Start a training that is killed in its first round."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MaskablePPO, "train", stop)
         with pytest.raises(KeyboardInterrupt):

@@ -81,11 +81,11 @@ def test_an_agent_may_begin_narrower_than_it_is_trained(tmp_path):
     narrow = trained("beginner", 2)[0]
     settings = Settings(**TINY, start="ppo", hidden=(288, 320), seed=6, runs=tmp_path)
     trainer = Trainer(settings)
-    seen = torch.from_numpy(Batch(64, seed=1).observation)
+    observations = torch.from_numpy(Batch(64, seed=1).observation)
     with torch.no_grad():
-        ours, theirs = (network.split(network(seen)) for network in (trainer.network, narrow))
-    told = ours.gates[:, : narrow.shape.num_action_features]  # of what the agent wasn't told yet it makes nothing
-    for part, expected in zip((ours.logits, told, ours.values), theirs, strict=True):
+        our_output, their_output = (network.split(network(observations)) for network in (trainer.network, narrow))
+    old_gates = our_output.gates[:, : narrow.shape.num_action_features]  # the agent didn't know the other features
+    for part, expected in zip((our_output.logits, old_gates, our_output.values), their_output, strict=True):
         torch.testing.assert_close(part, expected, rtol=1e-4, atol=1e-4)
     assert weights_equal(find_start(settings, trainer.network.shape).weights, trainer.network.state_dict())
     for _ in range(2):
@@ -107,21 +107,21 @@ def test_the_card_says_what_a_training_has_begun_with_and_how_to_repeat_it(tmp_p
 
 
 def test_resumed_it_goes_on_though_what_it_began_with_is_gone(tmp_path, saved):
-    kept = tmp_path / "kept.safetensors"
+    start_agent = tmp_path / "kept.safetensors"
     for suffix in (".safetensors", ".json"):
-        kept.with_suffix(suffix).write_bytes(saved.agent.with_suffix(suffix).read_bytes())
-    settings = dataclasses.replace(saved, start=f"ppo:{kept}", seed=6, steps=4 * 64 * 16)
-    whole, parted = (dataclasses.replace(settings, runs=tmp_path / name) for name in ("whole", "parted"))
-    assert train(Trainer, whole)
-    trainer = Trainer(parted)
+        start_agent.with_suffix(suffix).write_bytes(saved.agent.with_suffix(suffix).read_bytes())
+    settings = dataclasses.replace(saved, start=f"ppo:{start_agent}", seed=6, steps=4 * 64 * 16)
+    uninterrupted, interrupted = (dataclasses.replace(settings, runs=tmp_path / name) for name in ("whole", "parted"))
+    assert train(Trainer, uninterrupted)
+    trainer = Trainer(interrupted)
     for _ in range(2):
         trainer.collect()
         trainer.update()
     trainer.save()
-    kept.unlink()
-    assert train(Trainer, parse(["--resume", "--runs", str(parted.runs)]))
-    assert parted.agent.read_bytes() == whole.agent.read_bytes()
-    assert read_card(parted.agent)["start"] == read_card(whole.agent)["start"]
+    start_agent.unlink()
+    assert train(Trainer, parse(["--resume", "--runs", str(interrupted.runs)]))
+    assert interrupted.agent.read_bytes() == uninterrupted.agent.read_bytes()
+    assert read_card(interrupted.agent)["start"] == read_card(uninterrupted.agent)["start"]
 
 
 def test_a_run_may_begin_with_the_agent_of_the_run_beside_it(tmp_path, saved):
@@ -168,25 +168,25 @@ def test_a_training_without_action_features_begins_with_no_agent_that_has_one(tm
         find_start(settings, shape)
 
 
-@pytest.mark.parametrize("known", [1, 3])
-def test_an_agent_that_was_told_less_says_the_same_and_learns_the_rest(tmp_path, saved, known):
+@pytest.mark.parametrize("num_known", [1, 3])
+def test_an_agent_that_was_told_less_says_the_same_and_learns_the_rest(tmp_path, saved, num_known):
     needed = find_game("artus").num_action_features
-    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, num_action_features=known)
-    network = Network(shape, gates=(1.0, 0.5, -0.5)[:known])
+    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, num_action_features=num_known)
+    network = Network(shape, gates=(1.0, 0.5, -0.5)[:num_known])
     with torch.no_grad():
-        network.head.weight.normal_(generator=torch.Generator().manual_seed(known))
+        network.head.weight.normal_(generator=torch.Generator().manual_seed(num_known))
     save_agent(tmp_path / "old.safetensors", network, read_card(saved.agent))
     trainer = Trainer(dataclasses.replace(saved, start=str(tmp_path / "old.safetensors"), runs=tmp_path))
     observation = Batch(64, num_players=2, seed=1).observation
-    ours, theirs = infer(trainer.network, observation), infer(network, observation)
-    assert torch.equal(ours.logits, theirs.logits)
-    assert torch.equal(ours.values, theirs.values)
-    assert torch.equal(ours.gates[:, :known], theirs.gates)
-    assert ours.gates.shape[1] == needed
-    assert not ours.gates[:, known:].any()
+    our_output, their_output = infer(trainer.network, observation), infer(network, observation)
+    assert torch.equal(our_output.logits, their_output.logits)
+    assert torch.equal(our_output.values, their_output.values)
+    assert torch.equal(our_output.gates[:, :num_known], their_output.gates)
+    assert our_output.gates.shape[1] == needed
+    assert not our_output.gates[:, num_known:].any()
     trainer.collect()
     trainer.update()
-    assert infer(trainer.network, observation).gates[:, known:].any()
+    assert infer(trainer.network, observation).gates[:, num_known:].any()
 
 
 # --- Stable-Baselines3 ---
@@ -206,10 +206,12 @@ def test_sb3_goes_on_with_the_same_policy_and_the_own_value(tmp_path, plain):
     settings = sb3.Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
     trainer = sb3.Trainer(settings)
     observation = Batch(32, num_players=3, seed=1).observation
-    ours, theirs = (partial(infer, network)(observation) for network in (trainer.trained(), load_agent(plain)[0]))
-    torch.testing.assert_close(ours.logits, theirs.logits, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(ours.values[:, 0], theirs.values[:, 0], atol=1e-5, rtol=1e-5)
-    assert np.ptp(theirs.logits.numpy()) > 1e-3, "not only zeros"
+    our_output, their_output = (
+        partial(infer, network)(observation) for network in (trainer.trained(), load_agent(plain)[0])
+    )
+    torch.testing.assert_close(our_output.logits, their_output.logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(our_output.values[:, 0], their_output.values[:, 0], atol=1e-5, rtol=1e-5)
+    assert np.ptp(their_output.logits.numpy()) > 1e-3, "not only zeros"
     assert weights_equal(trainer.env.snapshots()[0].network.state_dict(), trainer.trained().state_dict())
 
 

@@ -1,4 +1,4 @@
-"""Where people stand among the agents: from how their games have ended, kept in files; and how sure that is."""
+"""Ratings of people among agents, with intervals, from the results of their games, which are kept in files."""
 
 import json
 import math
@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from artus_env.engine.contract.registry import find_game, game_names
-from artus_training.arena.statistics import POINTS, expected_score
+from artus_training.arena.statistics import POINTS_PER_UNIT, expected_score
 from artus_training.people import results as people
-from artus_training.people.rating import NEEDED, Compared, orders, place
+from artus_training.people.rating import NEEDED, RatedGame, orders, place
 from artus_training.people.results import RESULTS, Result, Sat, everybody, person, read_result, read_results
 
 RATINGS = {"random": 0.0, "greedy": 800.0, "lookahead": 1100.0, "ppo": 1600.0}
 VARIANT = ("artus", "beginner", 2)
 
 
-def result(own=1, agent="greedy", name="Ann", **more):
-    """A game of two: the person's place, and against whom."""
-    seats = [Sat(name, None, 50, own), Sat("Easy", agent, 40, 3 - own)]
+def result(person_place=1, agent="greedy", name="Ann", **more):
+    """The result of a game of two: the person's place, the other player is an agent."""
+    seats = [Sat(name, None, 50, person_place), Sat("Easy", agent, 40, 3 - person_place)]
     return Result(
         **{
             "version": 1,
@@ -36,8 +36,8 @@ def result(own=1, agent="greedy", name="Ann", **more):
 
 
 def games(*ends):
-    """Games of two against agents, by their names, with the person's places."""
-    return [Compared(own, ((RATINGS[agent], 3 - own),)) for agent, own in ends]
+    """Games of two, each given as the agent's name and the person's place."""
+    return [RatedGame(person_place, ((RATINGS[agent], 3 - person_place),)) for agent, person_place in ends]
 
 
 # --- the fit ---
@@ -62,25 +62,28 @@ def test_against_one_agent_it_is_the_model_of_the_tournaments():
     won, lost = 7, 5
     one, other = choix.ilsr_pairwise_dense(np.array([[0, won + 0.5], [lost + 0.5, 0]]))
     found = place(games(*[("greedy", 1)] * won, *[("greedy", 2)] * lost), RATINGS)
-    assert found.rating - RATINGS["greedy"] == pytest.approx(POINTS * (one - other), abs=3)
+    assert found.rating - RATINGS["greedy"] == pytest.approx(POINTS_PER_UNIT * (one - other), abs=3)
 
 
 def test_intervals_hold_known_strengths_as_often_as_they_promise():
     """300 people of each known strength, from far below to far above, who play each agent in turn. So few games end in
     so few ways that single strengths are held more or less often."""
-    agents, held = [agent for agent in RATINGS if agent != "random"], []
+    agents, coverages = [agent for agent in RATINGS if agent != "random"], []
     for played in (10, 25):
-        for true in (400.0, 850.0, 1100.0, 1350.0, 1700.0, 2100.0):
-            rng, inside = np.random.default_rng(int(true)), 0
+        for true_rating in (400.0, 850.0, 1100.0, 1350.0, 1700.0, 2100.0):
+            rng, inside = np.random.default_rng(int(true_rating)), 0
             for _ in range(300):
-                met = [agents[nth % 3] for nth in range(played)]
-                ends = [(agent, 1 if rng.random() < expected_score(true - RATINGS[agent]) else 2) for agent in met]
+                opponents = [agents[nth % 3] for nth in range(played)]
+                ends = [
+                    (agent, 1 if rng.random() < expected_score(true_rating - RATINGS[agent]) else 2)
+                    for agent in opponents
+                ]
                 found = place(games(*ends), RATINGS)
-                inside += found.low <= true <= found.high
-            held.append(inside / 300)
-    print(" ".join(f"{part:.1%}" for part in held), f"mean {np.mean(held):.1%}")
-    assert 0.93 <= np.mean(held) <= 0.98
-    assert min(held) >= 0.87
+                inside += found.low <= true_rating <= found.high
+            coverages.append(inside / 300)
+    print(" ".join(f"{part:.1%}" for part in coverages), f"mean {np.mean(coverages):.1%}")
+    assert 0.93 <= np.mean(coverages) <= 0.98
+    assert min(coverages) >= 0.87
 
 
 @pytest.mark.parametrize(
@@ -88,32 +91,32 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise():
 )
 def test_games_of_more_players_are_one_observation_each(agents):
     """Simulated by Plackett and Luce's model, of three to six players: intervals are as honest, and narrower."""
-    rng, true, held, width = np.random.default_rng(len(agents)), 1250.0, 0, []
-    strength = np.array([true, *(RATINGS[agent] for agent in agents)]) / POINTS
+    rng, true_rating, num_covered, width = np.random.default_rng(len(agents)), 1250.0, 0, []
+    strength = np.array([true_rating, *(RATINGS[agent] for agent in agents)]) / POINTS_PER_UNIT
     for _ in range(200):
         found = []
         for _ in range(12):
             order = np.argsort(-(strength + rng.gumbel(size=len(strength))))
             places = 1 + np.argsort(order)
             found.append(
-                Compared(
+                RatedGame(
                     int(places[0]), tuple(zip((RATINGS[agent] for agent in agents), places[1:].tolist(), strict=True))
                 )
             )
         placed = place(found, RATINGS)
-        held += placed.low <= true <= placed.high
+        num_covered += placed.low <= true_rating <= placed.high
         width.append(placed.high - placed.low)
-    print(f"{len(agents) + 1} players: {held / 200:.1%}, {np.mean(width):.0f} points wide")
-    assert held / 200 >= 0.89
+    print(f"{len(agents) + 1} players: {num_covered / 200:.1%}, {np.mean(width):.0f} points wide")
+    assert num_covered / 200 >= 0.89
     assert np.mean(width) < 700
 
 
 def test_sharing_a_place_is_half_a_win_and_half_a_loss():
-    shared = place([Compared(1, ((1100.0, 1),))] * 20, RATINGS)
+    shared = place([RatedGame(1, ((1100.0, 1),))] * 20, RATINGS)
     half = place(games(*[("lookahead", 1)] * 10, *[("lookahead", 2)] * 10), RATINGS)
     assert (shared.rating, shared.low, shared.high) == pytest.approx((half.rating, half.low, half.high))
     assert shared.better["lookahead"] == pytest.approx(0.5, abs=0.1)
-    assert len(list(orders(Compared(1, ((1.0, 1), (2.0, 1), (3.0, 4)))))) == math.factorial(3)
+    assert len(list(orders(RatedGame(1, ((1.0, 1), (2.0, 1), (3.0, 4)))))) == math.factorial(3)
 
 
 def test_who_always_wins_or_loses_is_beyond_all_agents_and_not_infinitely_far():
@@ -137,7 +140,7 @@ def test_the_order_of_games_does_not_matter():
 
 
 def test_ten_games_that_count_place_somebody():
-    nine = [result(own=1 + nth % 2) for nth in range(9)]
+    nine = [result(person_place=1 + nth % 2) for nth in range(9)]
     before = person(nine, "Ann", VARIANT, RATINGS)
     assert (before.games, before.counted, before.missing, before.placement) == (9, 9, 1, None)
     after = person([*nine, result()], "Ann", VARIANT, RATINGS)
@@ -148,13 +151,13 @@ def test_ten_games_that_count_place_somebody():
 
 def test_what_cannot_say_how_strong_somebody_is_is_kept_and_not_used():
     """People only, agents of no known rating, a hint; another variant's games aren't theirs."""
-    among = replace(result(), seats=[Sat("Ann", None, 5, 1), Sat("Ben", None, 3, 2)])
+    without_agents = replace(result(), seats=[Sat("Ann", None, 5, 1), Sat("Ben", None, 3, 2)])
     hinted = replace(result(), seats=[replace(result().seats[0], hinted=True), result().seats[1]])
-    kept = [among, hinted, result(agent="program:./bot"), result(), replace(result(), rules="advanced")]
-    found = person(kept, "Ann", VARIANT, RATINGS)
+    results = [without_agents, hinted, result(agent="program:./bot"), result(), replace(result(), rules="advanced")]
+    found = person(results, "Ann", VARIANT, RATINGS)
     assert (found.games, found.counted) == (4, 1)
-    assert person(kept, "Ben", VARIANT, RATINGS).counted == 0
-    assert person(kept, "Cleo", VARIANT, RATINGS).games == 0
+    assert person(results, "Ben", VARIANT, RATINGS).counted == 0
+    assert person(results, "Cleo", VARIANT, RATINGS).games == 0
 
 
 def test_who_resigns_has_lost_and_a_game_of_some_known_agents_counts_with_these():
@@ -165,13 +168,13 @@ def test_who_resigns_has_lost_and_a_game_of_some_known_agents_counts_with_these(
         Sat("Ben", None, 9, 1),
     ]
     (game,) = [people.compared(replace(result(), seats=seats), "Ann", RATINGS)]
-    assert game == Compared(4, ((800.0, 3),))
+    assert game == RatedGame(4, ((800.0, 3),))
 
 
 def test_one_person_is_one_however_the_name_is_written():
-    kept = [result(name="Ann"), result(name="ANN"), result(name=" ann  ")]
-    assert person(kept, "aNN", VARIANT, RATINGS).games == 3
-    (found,) = everybody(kept)
+    results = [result(name="Ann"), result(name="ANN"), result(name=" ann  ")]
+    assert person(results, "aNN", VARIANT, RATINGS).games == 3
+    (found,) = everybody(results)
     assert found.name == " ann  ", "as it was written last"
 
 
@@ -210,8 +213,11 @@ def keep(folder, name, content):
     [
         ("{", "JSON is malformed|Input data was truncated"),
         ({"version": 2}, "it has version 2, not 1"),
-        ({"seats": []}, "the places of its seats are none"),
-        ({"seats": [{"name": "Ann", "agent": None, "points": 1, "place": 2}] * 2}, "the places of its seats are none"),
+        ({"seats": []}, "the places of its seats are impossible"),
+        (
+            {"seats": [{"name": "Ann", "agent": None, "points": 1, "place": 2}] * 2},
+            "the places of its seats are impossible",
+        ),
         (
             {"seats": [{"name": " ", "agent": None, "points": 1, "place": 1}, asdict(result().seats[1])]},
             "names have 1 to 1000 printable letters",
@@ -252,7 +258,7 @@ def write_many(folder, server):
 
     store = Store(folder)
     for nth in range(50):
-        store.write_result(f"{server}-{nth}", result(own=1 + nth % 2, moves=100 * server + nth))
+        store.write_result(f"{server}-{nth}", result(person_place=1 + nth % 2, moves=100 * server + nth))
 
 
 @pytest.mark.slow

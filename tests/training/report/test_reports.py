@@ -23,7 +23,7 @@ from artus_training.arena.lineup import read_entrants
 from artus_training.arena.play import Block, Results
 from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import Tally, standings
-from artus_training.arena.statistics import POINTS, expected_score
+from artus_training.arena.statistics import POINTS_PER_UNIT, expected_score
 from artus_training.arena.store import Store
 from artus_training.arena.tournament import LiveTable, rows_so_far, run
 from artus_training.cli import main
@@ -45,7 +45,7 @@ def few_samples(monkeypatch):
 
 
 def hostile(path, *words):
-    """A bot that does something wrong, as a script at a path."""
+    """Write a script that starts a faulty bot."""
     path.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, str(HOSTILE), *words])}\n")
     path.chmod(0o755)
 
@@ -206,8 +206,8 @@ def test_a_class_plays_artus_and_what_hangs_floods_or_cannot_start_is_named_once
         assert f"{name} doesn't play: " in shown
     for name, reason in failed.items():
         assert [reason in line for line in lines if line.startswith(f"{name}: ")] == [True], lines
-        told = rf"{name}: \d+ games?(, some of them because it wasn't started again)?: "
-        assert any(re.match(told, line) for line in lines), lines
+        pattern = rf"{name}: \d+ games?(, some of them because it wasn't started again)?: "
+        assert any(re.match(pattern, line) for line in lines), lines
     assert not any("good-" in line for line in lines)
 
 
@@ -254,9 +254,9 @@ def test_check_bot_says_what_is_wrong_and_what_helps(words, wrong, advice, tmp_p
     Path("answer").write_text(CHEATS)
     hostile(tmp_path / "bot", *words)
     assert main(["check-bot", f"program:time=0.5 {tmp_path / 'bot'}"]) == 1
-    said = capsys.readouterr().out
-    assert wrong in said
-    assert advice in said
+    output = capsys.readouterr().out
+    assert wrong in output
+    assert advice in output
 
 
 @pytest.mark.parametrize(
@@ -297,9 +297,9 @@ def test_agents_that_join_play_only_their_own_games_and_the_table_is_the_same(tm
 
 
 def count_games(played, play_block):
-    def counting(settings, agents, lineup, first, count, keep=False):
+    def counting(settings, agents, lineup, first, count, keep_records=False):
         played.append(count * settings.num_players)
-        return play_block(settings, agents, lineup, first, count, keep)
+        return play_block(settings, agents, lineup, first, count, keep_records)
 
     return counting
 
@@ -357,13 +357,13 @@ def test_the_live_table_counts_what_the_last_one_shows(tmp_path):
 
 
 def simulated(strengths, deals, rng, players=2):
-    """A tournament between agents of known ratings; games are independent. The order in which players come is drawn by
-    Plackett and Luce's model."""
+    """A tournament between agents of known ratings; games are independent. The order of the players at the end is drawn
+    by Plackett and Luce's model."""
     names = tuple(f"agent-{number}" for number in range(len(strengths)))
     settings = Settings(names, num_players=players, games=deals * players, seed=int(rng.integers(2**32)))
     outcomes = []
-    for who in settings.lineups():
-        drawn = strengths[list(who)] / POINTS + rng.gumbel(size=(settings.deals, players, players))
+    for members in settings.lineups():
+        drawn = strengths[list(members)] / POINTS_PER_UNIT + rng.gumbel(size=(settings.deals, players, players))
         outcomes.append(drawn.argsort(axis=2).argsort(axis=2).astype(np.int32))
     given_up = [np.full(each.shape[:2], -1) for each in outcomes]
     return Results(settings, outcomes, outcomes, given_up)
@@ -381,34 +381,34 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise(players, deals)
     count = len(STRENGTHS)
     settings = simulated(STRENGTHS, deals, rng, players).settings
     assert settings.deals == deals
-    weights = np.exp(STRENGTHS / POINTS)
+    weights = np.exp(STRENGTHS / POINTS_PER_UNIT)
     chances = [weights[list(who)] / weights[list(who)].sum() for who in settings.lineups()]
     wins = [
         np.mean([each[who.index(k)] for who, each in zip(settings.lineups(), chances, strict=True) if k in who])
         for k in range(count)
     ]
-    duels = 1 / (1 + np.exp((STRENGTHS[None, :] - STRENGTHS[:, None]) / POINTS))
-    held = {"wins": [], "duels": [], "ratings": []}
+    duels = 1 / (1 + np.exp((STRENGTHS[None, :] - STRENGTHS[:, None]) / POINTS_PER_UNIT))
+    coverage = {"wins": [], "duels": [], "ratings": []}
     widths = np.zeros(count)
     for _ in range(120):
-        whole = standings(simulated(STRENGTHS, deals, rng, players))
-        order = [int(line.agent.removeprefix("agent-")) for line in whole.table]
-        anchor = STRENGTHS[int(whole.anchor.removeprefix("agent-"))]
-        for agent, line in zip(order, whole.table, strict=True):
-            held["wins"].append(line.wins_low <= wins[agent] <= line.wins_high)
+        ranking = standings(simulated(STRENGTHS, deals, rng, players))
+        order = [int(line.agent.removeprefix("agent-")) for line in ranking.table]
+        anchor = STRENGTHS[int(ranking.anchor.removeprefix("agent-"))]
+        for agent, line in zip(order, ranking.table, strict=True):
+            coverage["wins"].append(line.wins_low <= wins[agent] <= line.wins_high)
             widths[agent] += (line.wins_high - line.wins_low) / 120
-            if line.agent != whole.anchor:
-                held["ratings"].append(line.rating_low <= STRENGTHS[agent] - anchor + 1000 <= line.rating_high)
+            if line.agent != ranking.anchor:
+                coverage["ratings"].append(line.rating_low <= STRENGTHS[agent] - anchor + 1000 <= line.rating_high)
         true = duels[np.ix_(order, order)][np.triu_indices(count, 1)]
-        low, high = (ends[np.triu_indices(count, 1)] for ends in (whole.duels_low, whole.duels_high))
-        held["duels"] += ((low <= true) & (true <= high)).tolist()
-    parts = {name: float(np.mean(each)) for name, each in held.items()}
-    games = whole.table[0].games
+        low, high = (ends[np.triu_indices(count, 1)] for ends in (ranking.duels_low, ranking.duels_high))
+        coverage["duels"] += ((low <= true) & (true <= high)).tolist()
+    coverage_rates = {name: float(np.mean(each)) for name, each in coverage.items()}
+    games = ranking.table[0].games
     independent = [np.subtract(*wilson_interval(rate, games)[::-1]) for rate in wins]
-    print(", ".join(f"{name} {part:.1%}" for name, part in parts.items()), np.round(widths / independent, 2))
-    assert 0.93 <= parts["wins"] <= 0.98
-    assert 0.93 <= parts["duels"] <= 0.98
-    assert 0.925 <= parts["ratings"] <= 0.995
+    print(", ".join(f"{name} {part:.1%}" for name, part in coverage_rates.items()), np.round(widths / independent, 2))
+    assert 0.93 <= coverage_rates["wins"] <= 0.98
+    assert 0.93 <= coverage_rates["duels"] <= 0.98
+    assert 0.925 <= coverage_rates["ratings"] <= 0.995
     assert (widths < 1.5 * np.array(independent)).all()
 
 
@@ -419,14 +419,14 @@ def test_an_agent_that_loses_every_game_widens_nobody_elses_interval():
 
     def widths(count):
         played = simulated(strengths[:count], 100, rng)
-        whole = standings(replace(played, settings=replace(played.settings, agents=names[:count])))
-        assert whole.anchor == "greedy"
-        return {line.agent: (line.rating_high or 0) - (line.rating_low or 0) for line in whole.table}
+        ranking = standings(replace(played, settings=replace(played.settings, agents=names[:count])))
+        assert ranking.anchor == "greedy"
+        return {line.agent: (line.rating_high or 0) - (line.rating_low or 0) for line in ranking.table}
 
-    alone, among = widths(3), widths(4)
-    assert among["random"] > 500
+    widths_alone, widths_among = widths(3), widths(4)
+    assert widths_among["random"] > 500
     for name in ("lookahead", "ppo"):
-        assert among[name] < 1.2 * alone[name] < 120
+        assert widths_among[name] < 1.2 * widths_alone[name] < 120
 
 
 @pytest.mark.slow
@@ -475,9 +475,9 @@ def test_two_hundred_orders_of_the_same_games_give_the_same_table(tmp_path, monk
     rng = np.random.default_rng(1)
     for _ in range(200):
         store.blocks = [store.blocks[k] for k in rng.permutation(len(store.blocks))]
-        again = standings(store.results())
-        assert again.table == table
-        np.testing.assert_array_equal(again.duels, duels)
+        reordered = standings(store.results())
+        assert reordered.table == table
+        np.testing.assert_array_equal(reordered.duels, duels)
 
 
 # --- what a report says ---
@@ -544,16 +544,16 @@ def test_the_report_says_what_a_difference_means_and_how_sure_it_is():
 
 
 def test_levels_name_agents_whose_way_to_play_people_know(tmp_path):
-    whole = standings(run(Settings(("lookahead", "random", "greedy"), games=60), tmp_path))
-    assert [line.split(" ")[1] for line in levels(whole)] == ["random", "greedy", "lookahead"]
+    ranking = standings(run(Settings(("lookahead", "random", "greedy"), games=60), tmp_path))
+    assert [line.split(" ")[1] for line in levels(ranking)] == ["random", "greedy", "lookahead"]
 
 
 def keep(folder, wins, losses, agent="greedy", name="Ann", rules="beginner"):
     """Games of a person that `artus play` has kept in a folder."""
     (folder / people.RESULTS).mkdir(parents=True, exist_ok=True)
     for nth in range(wins + losses):
-        own = 1 if nth < wins else 2
-        seats = [people.Sat(name, None, 50, own), people.Sat("Easy", agent, 40, 3 - own)]
+        person_place = 1 if nth < wins else 2
+        seats = [people.Sat(name, None, 50, person_place), people.Sat("Easy", agent, 40, 3 - person_place)]
         result = people.Result(1, "artus", rules, "2026-11-25", 70, seats)
         (folder / people.RESULTS / f"{name}-{agent}-{rules}-{nth}.json").write_text(json.dumps(asdict(result)))
 
@@ -600,17 +600,17 @@ def test_games_of_people_place_them_in_a_report_without_their_names(tmp_path, mo
 
 
 def test_beyond_all_agents_somebody_stands_above_or_below(tmp_path):
-    whole = standings(run(Settings(("greedy", "random"), games=40), tmp_path))
+    ranking = standings(run(Settings(("greedy", "random"), games=40), tmp_path))
     keep(tmp_path / "games", 12, 0)
     keep(tmp_path / "games", 0, 12, agent="random", name="Ben")
-    ratings = {line.agent: line.rating for line in whole.table}
+    ratings = {line.agent: line.rating for line in ranking.table}
     results = people.read_results(tmp_path / "games", None)
     placed = people.on_the_scale_of(ratings, ("artus", "beginner", 2), results)
-    below, above = where_people_stand(whole, placed).measured
+    below, above = where_people_stand(ranking, placed).measured
     assert below.endswith("by 12 games; below random.")
     assert above.endswith("by 12 games; above greedy.")
     alone = standings(simulated(np.array([0.0, 400.0]), 20, np.random.default_rng(1)))
-    assert "None of the agents plays here that would tell: random, greedy" in where_people_stand(alone, []).about
+    assert "None of the agents that an estimate needs plays here: random, greedy" in where_people_stand(alone, []).about
 
 
 def test_orders_stay_as_they_were():

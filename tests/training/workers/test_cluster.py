@@ -1,4 +1,4 @@
-"""Ray: machines that join, leave and die, and a driver that does, change nothing of what is played."""
+"""Ray: the results stay the same if machines join, leave or die, or the driver does."""
 
 import os
 import re
@@ -24,7 +24,7 @@ from artus_training.arena.evaluate import evaluate
 from artus_training.arena.schedule import Settings
 from artus_training.cli import main
 from artus_training.learn import exploit
-from artus_training.learn.exploit import RESPONSES, Search, check_seen, read_kept
+from artus_training.learn.exploit import RESPONSES, Search, check_seen, read_run_results
 from artus_training.learn.exploit import Options as Response
 from artus_training.workers.cluster import connected
 from artus_training.workers.queue import TRIES, WorkerError
@@ -33,14 +33,14 @@ from tests.training.workers.test_units import Made, Mortal, die
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 300
-"""Nothing here takes so long."""
+"""Timeout, longer than anything here takes."""
 SETTINGS = Settings(("greedy", "patient", "random"), games=320)
 GAMES_AT_ONCE = 16
 DRIVER = "import sys; from tests.training.workers.test_cluster import play; play(ray=sys.argv[1])"
 
 
 class Patient:
-    """Takes its time, so that there is time for accidents."""
+    """Plays slowly, so that there is time for accidents."""
 
     pause = 0.01
 
@@ -56,17 +56,17 @@ def play(ray=None):
 
 
 class Surroundings:
-    """Tells who does a unit, and where."""
+    """Work that returns the process that does a unit, and its environment."""
 
     def __init__(self):
-        self.made = str(uuid4())
+        self.instance_id = str(uuid4())
 
     def __reduce__(self):
-        return Surroundings, ()  # made anew wherever it arrives
+        return Surroundings, ()  # each process that gets it has a new instance
 
     def __call__(self, unit):
         time.sleep(0.2)
-        return os.getpid(), self.made, os.environ["OMP_NUM_THREADS"], available_cores()
+        return os.getpid(), self.instance_id, os.environ["OMP_NUM_THREADS"], available_cores()
 
 
 class Machines:
@@ -86,7 +86,7 @@ class Machines:
         self.nodes.append(self.cluster.add_node(num_cpus=1, **SMALL))
 
     def end_one(self):
-        """Without grace: its processes are killed."""
+        """Kill the processes of a node, and remove it."""
         self.cluster.remove_node(self.nodes.pop(), allow_graceful=False)
 
 
@@ -136,7 +136,8 @@ def start(folder, machines):
 
 
 def drive(function, *arguments):
-    """What a driver returns: a process of its own, as Ray now and then crashes the one that disconnects."""
+    """Call a function in a driver, and return its result. It is another process, because Ray sometimes crashes a
+    process that disconnects."""
     for _ in range(TRIES):
         with ProcessPoolExecutor(1, get_context("spawn")) as process, suppress(BrokenProcessPool):
             return process.submit(function, *arguments).result(SECONDS)
@@ -144,7 +145,7 @@ def drive(function, *arguments):
 
 
 def drive_units(work, units, address):
-    """Units and their results, as they come, and the error that ends them."""
+    """Units with their results, in the order of arrival, and the error that ends them or None."""
     done = []
     try:
         with connected(address):
@@ -155,7 +156,7 @@ def drive_units(work, units, address):
 
 
 def drive_mortal(folder, address):
-    """`drive_units` with work that belongs to the driver: it ends every other process that loads it."""
+    """`drive_units` with work that ends every process that loads it, except the driver."""
     return drive_units(Mortal(folder), range(1), address)
 
 
@@ -174,7 +175,7 @@ def test_whatever_dies_a_tournament_comes_out_the_same_to_the_byte(machines, tmp
     many.mkdir()
     monkeypatch.chdir(alone)
     monkeypatch.setattr(schedule, "unit_games", schedule.unit_games)  # put back after the test
-    monkeypatch.setattr(Patient, "pause", 0.0)  # in this process: the same comes of it, sooner
+    monkeypatch.setattr(Patient, "pause", 0.0)  # in this process: the same results, sooner
     play()
     units = blocks(alone)
     assert units >= 60
@@ -234,7 +235,8 @@ def bot(observation, action_mask):
 
 
 def evaluating(folder, address):
-    """The command, with a bot that only this folder has and that takes its time; when it has begun to play."""
+    """Start an evaluation of a slow bot that only this folder has, and wait until it has begun to play. Returns the
+    process."""
     (folder / "bot.py").write_text(BOT)
     words = ["evaluate", "bot.py:bot", "random", "--games", "10000", "--ray", address]
     driver = subprocess.Popen(
@@ -266,8 +268,8 @@ def test_a_head_that_has_gone_is_one_line(tmp_path, monkeypatch):
     machines.cluster.shutdown()
     assert driver.returncode == 2
     assert output == ""
-    said = rf"artus evaluate: the head of the Ray cluster at {re.escape(address)} has gone \(.*\); start it, .*\n"
-    assert re.fullmatch(said, errors.splitlines(keepends=True)[-1]), errors  # Ray may print more before it
+    pattern = rf"artus evaluate: the head of the Ray cluster at {re.escape(address)} has gone \(.*\); start it, .*\n"
+    assert re.fullmatch(pattern, errors.splitlines(keepends=True)[-1]), errors  # Ray may print more before it
 
 
 def test_machines_with_other_code_do_not_play(machines):
@@ -280,40 +282,44 @@ def test_machines_with_other_code_do_not_play(machines):
 def test_each_worker_has_one_thread_and_keeps_what_it_was_sent(machines):
     done, error = drive(drive_units, Surroundings(), range(12), machines.address)
     assert error is None
-    seen = [result for _, result in done]
-    assert {(threads, cores) for _, _, threads, cores in seen} == {("1", 1)}
-    assert len({process for process, *_ in seen}) == len({(process, made) for process, made, *_ in seen}) > 1
+    surroundings = [result for _, result in done]
+    assert {(threads, cores) for _, _, threads, cores in surroundings} == {("1", 1)}
+    assert (
+        len({process for process, *_ in surroundings})
+        == len({(process, made) for process, made, *_ in surroundings})
+        > 1
+    )
 
 
 def test_an_evaluation_on_a_cluster_is_the_same(machines):
-    told = partial(evaluate, ["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8)
-    assert drive(partial(told, ray=machines.address)) == told()
+    evaluation = partial(evaluate, ["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8)
+    assert drive(partial(evaluation, ray=machines.address)) == evaluation()
 
 
 def test_an_evaluation_until_sure_stops_at_the_same_game_on_a_cluster(machines):
-    told = partial(evaluate, ["greedy", "lookahead"], num_players=3, games=2000, seed=3, until_sure=True)
-    alone = told()
+    evaluation = partial(evaluate, ["greedy", "lookahead"], num_players=3, games=2000, seed=3, until_sure=True)
+    alone = evaluation()
     assert alone.sure
     assert alone.games < 1000
-    assert drive(partial(told, batch_size=35, ray=machines.address)) == alone
+    assert drive(partial(evaluation, batch_size=35, ray=machines.address)) == alone
 
 
 def find_response(runs, address):
-    """The best of three responses that nobody has to train."""
+    """The best of three responses that need no training, and the results of all three."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exploit, "train", lambda kind, settings: True)
         patch.setattr(exploit, "finished", lambda settings: True)
         patch.setattr(Search, "responses", lambda *arguments: ["random", "ppo", "ismcts:2"])
         search = Search.of(Response("greedy", games=60, runs=runs, ray=address))
         (best,) = exploit.exploit(search)
-        return best, read_kept(search.folder / RESPONSES)
+        return best, read_run_results(search.folder / RESPONSES)
 
 
 def test_a_cluster_finds_the_same_best_response(machines, tmp_path):
-    best, kept = find_response(tmp_path / "alone", None)
-    assert drive(find_response, tmp_path / "many", machines.address) == (best, kept)
+    best, results = find_response(tmp_path / "alone", None)
+    assert drive(find_response, tmp_path / "many", machines.address) == (best, results)
     assert best.name == "ppo"
-    assert len(kept.responses) == 3
+    assert len(results.responses) == 3
 
 
 def test_a_cluster_that_does_not_see_the_run_is_refused_before_anything_is_trained(machines, tmp_path):

@@ -1,4 +1,4 @@
-"""Units of work come out the same whoever does them and whoever dies meanwhile, and no process stays behind."""
+"""Units of work have the same results whichever processes do them or die, and no process stays behind."""
 
 import ctypes
 import multiprocessing
@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def gone():
-    """Whether no process of ours is left."""
+    """Whether no child process of this process is left."""
     return not multiprocessing.active_children()
 
 
@@ -47,7 +47,8 @@ def square(unit):
 
 
 def die(folder, unit):
-    """Unit 3 ends the process that does it, as often as the folder's name says; each time leaves a file there."""
+    """Unit 3 ends the process that does it, as many times as the folder's name says; each time it leaves a file
+    there."""
     deaths = len(list(folder.iterdir()))
     if unit == 3 and deaths < int(folder.name):
         (folder / str(deaths)).touch()
@@ -242,7 +243,7 @@ def test_what_cannot_be_sent_is_refused():
     assert gone()
 
 
-def who(unit):
+def process_id(unit):
     return os.getpid()
 
 
@@ -252,7 +253,7 @@ def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
     with worker_pool(2) as run:
         assert list(run(square, range(10))) == [(unit, unit**2) for unit in range(10)]
         first = {process.pid for process in multiprocessing.active_children()}
-        assert {result for _, result in run(who, range(20))} <= first
+        assert {result for _, result in run(process_id, range(20))} <= first
         with pytest.raises(LookupError, match="nobody knows"):
             list(run(complain, range(5)))
         assert [result[0] for _, result in run(partial(die, folder), range(10))] == list(range(10))
@@ -268,30 +269,33 @@ def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
 
 
 def test_processes_get_ready_for_the_first_work_before_it_begins():
-    with worker_pool(2, first=square) as run:
+    with worker_pool(2, first_work=square) as run:
         ready = {process.pid for process in multiprocessing.active_children()}
         assert len(ready) == 2
         assert list(run(square, range(10))) == [(unit, unit**2) for unit in range(10)]
-        assert {result for _, result in run(who, range(20))} <= ready
+        assert {result for _, result in run(process_id, range(20))} <= ready
     assert gone()
 
 
 def test_what_is_only_announced_is_refused():
-    """A process that gets ready mustn't play by code of which nobody has said that it is the right one."""
+    """A process that gets ready mustn't do work whose fingerprint hasn't been compared."""
     refusal = unit_function(announcement(Made()))(0)
     assert isinstance(refusal, WorkerError)
     assert "the fingerprint of the game and the agents is" in str(refusal)
 
 
 def test_work_that_can_not_be_sent_is_refused_before_anything_starts():
-    with pytest.raises(ValueError, match="can't be sent to other processes"), worker_pool(2, first=lambda unit: unit):
+    with (
+        pytest.raises(ValueError, match="can't be sent to other processes"),
+        worker_pool(2, first_work=lambda unit: unit),
+    ):
         pass
     assert gone()
 
 
 def test_one_process_is_kept_without_ado():
     with worker_pool() as run:
-        assert list(run(who, range(2))) == [(0, os.getpid()), (1, os.getpid())]
+        assert list(run(process_id, range(2))) == [(0, os.getpid()), (1, os.getpid())]
     with pytest.raises(ValueError, match="either some workers or a Ray cluster"), worker_pool(2, ""):
         pass
 
@@ -304,8 +308,8 @@ def test_an_impossible_number_of_workers_is_refused(workers):
 
 def test_each_process_has_one_thread(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS")
-    seen = {result for _, result in run_units(surroundings, range(8), 2)}
-    assert {(threads, cores) for _, threads, cores in seen} == {("1", 1)}
+    processes_seen = {result for _, result in run_units(surroundings, range(8), 2)}
+    assert {(threads, cores) for _, threads, cores in processes_seen} == {("1", 1)}
     assert "OMP_NUM_THREADS" not in os.environ
 
 
@@ -338,7 +342,7 @@ if __name__ == "__main__":
 
 
 def hang(folder, how, unit):
-    """Name the process in a file, and never come to an end."""
+    """Create a file named after the process, and never return."""
     print("an agent prints", flush=True)
     (folder / str(os.getpid())).touch()
     while True:

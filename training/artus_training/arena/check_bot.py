@@ -20,8 +20,7 @@ from artus_training.options import read_options
 from artus_training.usage import UsageError, shown_in_one_line
 
 _KEYS = 300  # purpose of the seed stream
-BOT = 0
-"""The bot's player."""
+BOT_SEAT = 0
 ADVICE = (
     ("Permission denied", "Give the file execute permission: chmod +x."),
     ("Exec format error", "The first line must say what runs it, such as #!/usr/bin/env python3."),
@@ -40,7 +39,7 @@ ADVICE = (
     ("exit code 0", "It must go on reading until its input is closed."),
     ("ended", "It has crashed: its last line on standard error is shown; run it by itself to see all."),
 )
-"""Pairs of a part of an error message and the advice that usually helps; the first that matches is shown."""
+"""Pairs: part of an error message, and the advice that usually helps. The first pair whose part matches is used."""
 
 
 @dataclass
@@ -55,7 +54,8 @@ class Options:
     """
 
     bot: Annotated[tuple[str, ...], Positional, arg(metavar="COMMAND", help_behavior_hint="(required)")]
-    """The command that starts your bot, as one word; settings such as time=2 (seconds for an answer) go before it."""
+    """The command that starts your bot, in quotes if it has spaces; settings such as time=2 (seconds for an answer) go
+    before it."""
     game: str = DEFAULT_GAME
     """The game that is played; `artus games` lists all."""
     rules: str | None = None
@@ -68,22 +68,22 @@ def main(arguments: list[str]) -> int:
     """The command `artus check-bot`."""
     if len(arguments) > 1 and re.fullmatch("[^-].*", arguments[0]) and re.fullmatch("-[^-].*", arguments[1]):
         raise UsageError(unquoted(arguments))  # an option of the interpreter: python3 -u bot.py
-    given = read_options(Options, "artus check-bot", arguments)
-    if len(given.bot) != 1:
-        raise UsageError(unquoted(given.bot) if given.bot else "name the command that starts the bot")
-    (command,) = given.bot
+    options = read_options(Options, "artus check-bot", arguments)
+    if len(options.bot) != 1:
+        raise UsageError(unquoted(options.bot) if options.bot else "name the command that starts the bot")
+    (command,) = options.bot
     with shown_in_one_line(ValueError, NotImplementedError):
-        definition = find_game(given.game)
-        players = definition.min_players if given.num_players is None else given.num_players
-        rules = definition.check_variant(given.rules, players)
+        definition = find_game(options.game)
+        players = definition.min_players if options.num_players is None else options.num_players
+        rules = definition.check_variant(options.rules, players)
         bot = ProgramAgent(command.removeprefix("program:"))
         batch = Batch(1, rules=rules, num_players=players, seed=0, autoreset=False, game=definition)
-    began = time.monotonic()
+    start_time = time.monotonic()
     try:
         bot.check_variant(rules, players, batch.components, definition)
     except ValueError as error:
-        return _wrong(str(error))
-    print(f"hello: answered after {time.monotonic() - began:.2f} s, of {bot.start_limit:g} s")
+        return _report_fault(str(error))
+    print(f"hello: answered after {time.monotonic() - start_time:.2f} s, of {bot.start_limit:g} s")
     try:
         return _play(batch, bot)
     finally:
@@ -96,33 +96,34 @@ def unquoted(words: Sequence[str]) -> str:
 
 
 def _play(batch: Batch, bot: ProgramAgent) -> int:
-    """Play the game and print its moves."""
-    other, key = find_agent("random"), seed_stream(0, 1, _KEYS)
+    """Play the game and print its moves. Returns the exit code."""
+    opponent, key = find_agent("random"), seed_stream(0, 1, _KEYS)
     definition, slowest, decisions = batch.definition, 0.0, 0
     while not batch.over[0]:
         view = View(batch, None, key_bits(key))
-        own = int(batch.player[0]) == BOT
-        began = time.monotonic()
-        action = int((bot if own else other).act(view)[0])
-        took = time.monotonic() - began
+        bot_moves = int(batch.player[0]) == BOT_SEAT
+        start_time = time.monotonic()
+        action = int((bot if bot_moves else opponent).act(view)[0])
+        seconds = time.monotonic() - start_time
         if action == FORFEIT:
-            return _wrong(f"move {decisions + 1} of the bot: {bot.failure}")
+            return _report_fault(f"move {decisions + 1} of the bot: {bot.failure}")
         move = definition.move_text(action, batch.states, batch.components, batch.tables)
-        if own:
+        if bot_moves:
             decisions += 1
-            slowest = max(slowest, took)
-            print(f"bot: {move}   ({int(view.mask[0].sum())} moves were legal, {took:.3f} s)")
+            slowest = max(slowest, seconds)
+            print(f"bot: {move}   ({int(view.mask[0].sum())} moves were legal, {seconds:.3f} s)")
         else:
             print(f"player {int(batch.player[0])}: {move}")
         batch.step(np.array([action]))
         key = following_keys(key)
     scores = batch.scores[0].tolist()
-    print(f"end: the bot has {scores[BOT]} {definition.score}, the others {', '.join(map(str, scores[1:]))}")
+    print(f"end: the bot has {scores[BOT_SEAT]} {definition.score}, the others {', '.join(map(str, scores[1:]))}")
     print(f"nothing is wrong: {decisions} moves, the slowest after {slowest:.3f} s of {bot.time_limit:g} s")
     return 0
 
 
-def _wrong(reason: str) -> int:
+def _report_fault(reason: str) -> int:
+    """Print what is wrong, and advice. Returns the exit code."""
     print(f"wrong: {reason}")
     print(*_advice(reason), sep="\n")
     return 1
@@ -130,5 +131,5 @@ def _wrong(reason: str) -> int:
 
 def _advice(reason: str) -> list[str]:
     """Return at most one line of advice, and a pointer to the documentation."""
-    helps = [advice for words, advice in ADVICE if words in reason][:1]
-    return [*helps, "What a bot reads and answers: docs/protocol.md."]
+    matching = [advice for words, advice in ADVICE if words in reason][:1]
+    return [*matching, "What a bot reads and answers: docs/protocol.md."]

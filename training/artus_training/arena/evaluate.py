@@ -38,7 +38,8 @@ _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of some games. All figures are in the order of the line-up; the first agent is the evaluated one."""
+    """Results of some games. All figures are in the order of the line-up; its first agent is the one that is
+    evaluated."""
 
     agents: tuple[str, ...]
     game: str
@@ -53,7 +54,7 @@ class Evaluation:
     """95 % interval of `win_rate` (see `wilson_interval`); if `sure` isn't None, one that is valid at any time (see
     `sequential`)."""
     win_rates: tuple[float, ...]
-    """Win rate of each agent; copies in the order in which they sit behind the first one."""
+    """Win rate of each agent. Copies come in the order in which they sit behind the first agent."""
     scores: tuple[float, ...]
     """Mean number of points of each agent at the end."""
     margin: float
@@ -63,22 +64,23 @@ class Evaluation:
     forfeits: int
     """Games that an agent gave up; they count as lost for it."""
     reason: str = ""
-    """Reason for the first of them."""
+    """Why an agent gave up the first of these games."""
     copies: bool = False
-    """Whether all others were copies of one agent, which always sat in the same order."""
+    """Whether all agents but the first were copies of one agent; copies always sit in the same order."""
     sure: bool | None = None
-    """Whether it is sure that the first agent is better or worse than an equal one; None: without `until_sure`."""
+    """Whether it is sure that the first agent wins more or less than an equal agent would; None without
+    `until_sure`."""
 
     def __str__(self) -> str:
-        return as_text(*self._said(), "", table(self._rows(), numbers=(1, 2)), *self._given_up())
+        return as_text(*self._sentences(), "", table(self._rows(), number_columns=(1, 2)), *self._given_up())
 
     def _repr_markdown_(self) -> str:
         """Return the table and the sentences below it, for a notebook."""
         head, *others = self._rows()
         rows = [head, ("---", "---:", "---:"), *others]
-        return "\n".join([*map(markdown_row, rows), "", "  \n".join([*self._said(), *self._given_up()])])
+        return "\n".join([*map(markdown_row, rows), "", "  \n".join([*self._sentences(), *self._given_up()])])
 
-    def _said(self) -> list[str]:
+    def _sentences(self) -> list[str]:
         """Sentences about the games played and the first agent's wins."""
         first, others = self.agents[0], self.agents[1:]
         against = f"{len(others)} x {others[0]}" if self.copies else ", ".join(others)
@@ -108,6 +110,7 @@ class Evaluation:
         return [head, *((one_line_name(name), f"{rate:.1%}", f"{points:+.1f}") for name, rate, points in figures)]
 
     def _given_up(self) -> list[str]:
+        """A sentence about games given up, if there were any."""
         if not self.forfeits:
             return []
         return [f"given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}"]
@@ -139,9 +142,9 @@ def evaluate(
     """Play whole games between agents.
 
     Every deal is played `num_players` times, and the line-up moves one seat further each time. Different agents also
-    change their order from deal to deal. So seats, deals and neighbours favour no agent. The agents' random choices
-    depend only on the seed and the number of the game: results don't depend on the batch size (with a neural agent
-    they may differ in the last bits of its sums).
+    change their order from deal to deal. So no agent has an advantage from its seats, deals or neighbours. The agents'
+    random choices depend only on the seed and the number of the game: results don't depend on the batch size (with a
+    neural agent the last bits of its sums may differ).
 
     Args:
         agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
@@ -149,12 +152,12 @@ def evaluate(
         rules, num_players, components, game: The variant; by default the game's first rule set, and as many players as
             agents, or as the game needs.
         games: Number of games, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different
-            agents to a multiple of that times the number of seating orders (see `seat_orders`).
+            agents to a multiple of this number times the number of seating orders (see `seat_orders`).
         seed: Seed of the deals and of the agents' choices.
         batch_size: Games at a time, up to `MOST_AT_A_TIME`, rounded down to whole deals; None: a number that takes some
             seconds.
-        progress: Called after each batch with the share of the games that is played, 0..1; with `until_sure` with the
-            progress of that test if it is further.
+        progress: Called after each batch with the fraction of the games that is played, 0..1; with `until_sure`, with
+            the progress of the test if that is greater.
         workers: Processes that play. With several, each agent, and the game, must be a name or picklable.
         ray: Address of a Ray cluster that plays instead, see `workers.units.run_units`.
         until_sure: Stop as soon as it is sure whether the first agent wins more or less than an equal agent would. At
@@ -169,26 +172,26 @@ def evaluate(
     match = playing.match
     check_size(games, batch_size, workers, ray)
     n = match.num_players
-    ways = n * len(match.orders)
-    deals = -(-games // ways) * len(match.orders)
-    size = max(1, (batch_size or unit_games(playing.players)) // n)
+    seatings = n * len(match.orders)
+    deals = -(-games // seatings) * len(match.orders)
+    unit_deals = max(1, (batch_size or unit_games(playing.players)) // n)
     test = Sequential(1 / n) if until_sure else None
     scores = np.zeros((deals, n, n), np.int32)  # deal, rotation, member of the line-up
     wins = np.zeros((deals, n, n))
     reasons: dict[int, str] = {}  # reasons of games given up, by game
-    units = units_of(deals, size, FIRST_GAMES // n if until_sure else size)
+    units = units_of(deals, unit_deals, FIRST_GAMES // n if until_sure else unit_deals)
     with closing(run_units(playing, units, workers, ray)) as results:
         for (_, first, count), (scores_of_unit, wins_of_unit, reasons_of_unit) in results:
             end = first + count
             scores[first:end], wins[first:end] = scores_of_unit, wins_of_unit
             reasons |= {first * n + game: reason for game, reason in reasons_of_unit.items()}
-            if test:  # all seatings of the same deals are one observation
+            if test:  # all seatings of a deal together are one observation
                 orders = len(match.orders)
-                whole = wins[test.count * orders : end // orders * orders, :, 0]
-                if test.add(whole.reshape(-1, ways).mean(axis=1)):
+                first_agent_wins = wins[test.count * orders : end // orders * orders, :, 0]
+                if test.add(first_agent_wins.reshape(-1, seatings).mean(axis=1)):
                     deals = test.count * orders
             if progress:
-                progress(min(1, max(end / deals, test.part if test else 0)))
+                progress(min(1, max(end / deals, test.progress if test else 0)))
             if test and test.sure:
                 break
     scores, wins, games = scores[:deals], wins[:deals], deals * n
@@ -196,7 +199,7 @@ def evaluate(
 
     margins = scores[:, :, 0] - scores[:, :, 1:].mean(axis=2)
     error = Z_95 * margins.mean(axis=1).std(ddof=1) / math.sqrt(deals) if deals > 1 else math.inf
-    rates, points = (of_member.reshape(games, n).mean(axis=0) for of_member in (wins, scores))
+    rates, points = (figures.reshape(games, n).mean(axis=0) for figures in (wins, scores))
     names = [*map(name_of, agents), *[name_of(agents[1])] * (n - len(agents))]
     return Evaluation(
         agents=tuple(names),
@@ -227,31 +230,31 @@ def units_of(deals: int, size: int, first_size: int) -> list[Unit]:
         first_size: Most deals of the first unit; later units double in size, so that few games are wasted if the
             evaluation stops early.
     """
-    units, first, step = [], 0, max(1, min(first_size, size))
+    units, first, unit_deals = [], 0, max(1, min(first_size, size))
     while first < deals:
-        units.append(Unit(0, first, min(step, deals - first)))
-        first += step
-        step = min(2 * step, size)
+        units.append(Unit(0, first, min(unit_deals, deals - first)))
+        first += unit_deals
+        unit_deals = min(2 * unit_deals, size)
     return units
 
 
 class _Playing:
-    """Plays units of an evaluation. Arguments as for `evaluate`; pickled as these, so each process looks up the agents
-    itself."""
+    """Plays units of an evaluation. Arguments as for `evaluate`. The arguments alone are pickled, so each process looks
+    up the agents itself."""
 
     def __init__(self, *arguments: Any) -> None:
         self._arguments = arguments
         self.agents, rules, num_players, seed, components, game = arguments
         definition = find_game(game)
         self.players = line_up(self.agents, rules, num_players, components, game)
-        different = list({id(player): player for player in self.players}.values())
-        called = {id(player): name_of(agent) for player, agent in zip(self.players, self.agents, strict=False)}
+        distinct = list({id(player): player for player in self.players}.values())
+        name_by_id = {id(player): name_of(agent) for player, agent in zip(self.players, self.agents, strict=False)}
         n = len(self.players)
         # Copies keep one order, so that `win_rates` shows the effect of the distance to the first agent.
         orders = seat_orders(n)[: None if len(self.agents) == n else 1]
         self.match = Match(
-            definition, definition.check_variant(rules, n), n, components, different, list(called.values()), seed,
-            _DEALS, _KEYS, [different.index(player) for player in self.players], orders,
+            definition, definition.check_variant(rules, n), n, components, distinct, list(name_by_id.values()), seed,
+            _DEALS, _KEYS, [distinct.index(player) for player in self.players], orders,
         )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -260,10 +263,10 @@ class _Playing:
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the variant, the seed, the game and the agents."""
-        given = {name_of(agent): agent for agent in self.agents if not isinstance(agent, str)}
-        names = [*(in_full(agent) for agent in self.agents if isinstance(agent, str)), *given]
+        agents_by_name = {name_of(agent): agent for agent in self.agents if not isinstance(agent, str)}
+        names = [*(in_full(agent) for agent in self.agents if isinstance(agent, str)), *agents_by_name]
         match = self.match
-        return fingerprint(f"{match.rules} {match.num_players} {match.seed}", match.definition, names, given)
+        return fingerprint(f"{match.rules} {match.num_players} {match.seed}", match.definition, names, agents_by_name)
 
     def __call__(self, unit: Unit) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
         """Play a unit. Returns scores, wins and the reasons of games given up, as in `PlayedDeals`."""
@@ -293,7 +296,7 @@ class Options:
     num_players: int | None = None
     """Number of players; unless given, the number of agents, or the fewest that the game allows."""
     games: int = 1000
-    """Number of games, rounded up so that each agent has each seat equally often; with --until-sure the most."""
+    """Number of games, rounded up so that each agent has each seat equally often; with --until-sure the limit."""
     until_sure: bool = False
     """Stop as soon as it is sure that the first agent wins more or less than an equal one would. Exit code 1 if that
     isn't sure after all games."""
@@ -307,18 +310,19 @@ class Options:
 
 def main(arguments: list[str]) -> int:
     """The command `artus evaluate`."""
-    given = read_options(Options, "artus evaluate", arguments)
+    options = read_options(Options, "artus evaluate", arguments)
     with shown_in_one_line(ValueError, TypeError):
-        check_seed(given.seed)
-        check_size(given.games, None, given.workers, given.ray)
-        players = line_up(given.agents, given.rules, given.num_players, game=given.game)
-    elsewhere = given.workers > 1 or given.ray is not None
-    agents = given.agents if elsewhere else players[: len(given.agents)]  # keep programs that are already running
+        check_seed(options.seed)
+        check_size(options.games, None, options.workers, options.ray)
+        players = line_up(options.agents, options.rules, options.num_players, game=options.game)
+    in_other_processes = options.workers > 1 or options.ray is not None
+    # Programs that are already running are kept if possible.
+    agents = options.agents if in_other_processes else players[: len(options.agents)]
     with shown_in_one_line(AgentError), progress("playing") as show:
         result = evaluate(
-            agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed, game=given.game,
-            progress=show, workers=given.workers, ray=given.ray, until_sure=given.until_sure,
+            agents, rules=options.rules, num_players=len(players), games=options.games, seed=options.seed,
+            game=options.game, progress=show, workers=options.workers, ray=options.ray, until_sure=options.until_sure,
         )  # fmt: skip
-    names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
+    names = options.agents + options.agents[1:2] * (len(players) - len(options.agents))
     print(replace(result, agents=names))
     return int(result.sure is False)

@@ -1,4 +1,5 @@
-"""The ladder of a game: the measured figures of each agent, in a JSON file of the game (`Definition.ladder`).
+"""The ladder of a game: the measured figures of each agent, in a JSON file that comes with the game
+(`Definition.ladder`).
 
 `tools/ladder.py` writes it. Figures that weren't measured are missing in the file.
 """
@@ -14,12 +15,12 @@ from msgspec import Meta
 from artus_env.engine.basics.reading import decode, shown
 from artus_training.arena.statistics import ANCHOR, ANCHOR_RATING
 
-Part = Annotated[float, Meta(ge=0, le=1)]
+Fraction = Annotated[float, Meta(ge=0, le=1)]
 Interval = tuple[float, float]
 
 
 @dataclass
-class Known:
+class BestResponse:
     """The best known response to an agent; see `artus exploit`."""
 
     role: Literal["response", "deviator", "coalition"]
@@ -37,10 +38,10 @@ class Entry:
     agent: str
     rating: float | None = None
     rating_95: Interval | None = None
-    wins: Part | None = None
+    wins: Fraction | None = None
     wins_95: Interval | None = None
     games: Annotated[int, Meta(ge=1)] | None = None
-    responses: list[Known] = field(default_factory=list)
+    responses: list[BestResponse] = field(default_factory=list)
     decisions: Annotated[float, Meta(gt=0)] | None = None
     """Decisions per second of processor time; for a program, per second on the clock."""
 
@@ -66,13 +67,13 @@ def read_ladder(path: Path) -> Ladder:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path} is damaged or no ladder: {error}") from None
-    rated = {(entry.rules, entry.num_players, entry.agent): entry.rating for entry in ladder.entries}
-    for (rules, num_players, _), rating in rated.items():
-        anchor = rated.get((rules, num_players, ANCHOR))
+    rating_of = {(entry.rules, entry.num_players, entry.agent): entry.rating for entry in ladder.entries}
+    for (rules, num_players, _), rating in rating_of.items():
+        anchor = rating_of.get((rules, num_players, ANCHOR))
         if rating is not None and anchor != ANCHOR_RATING:
-            found = "none" if anchor is None else f"{anchor:.0f}"
+            anchor_rating = "none" if anchor is None else f"{anchor:.0f}"
             raise ValueError(
                 f"{path}: ratings have the scale {ANCHOR} = {ANCHOR_RATING}, but for {shown(rules)}, {num_players} "
-                f"players, {ANCHOR} has {found}: delete these ratings, and add the tournament again"
+                f"players, {ANCHOR} has {anchor_rating}: delete these ratings, and add the tournament again"
             )
     return ladder

@@ -21,7 +21,7 @@ from artus_env.engine.contract.registry import find_game
 _ONE_WORD = re.compile(r"([^=:/\\]+=)?program:\S+")
 """Matches a program whose command has one word."""
 _TEAM = re.compile(r"([^=:/\\]{1,40})=(.+)", re.DOTALL)
-"""Matches an agent under a name of its own."""
+"""Matches NAME=AGENT: an agent that plays under another name."""
 BOT = "bot"
 """File name, with or without `.py`, of a bot that has a folder of its own."""
 
@@ -37,7 +37,7 @@ def find_player(agent: Any) -> Agent:
 
 
 def in_full(name: str) -> str:
-    """Turn the path of a saved agent into a name for `find_agent`; return other names as they are."""
+    """Turn the path of a saved agent into a name for `find_agent`; return all other names unchanged."""
     saved = name.endswith(".safetensors") and name.partition(":")[0] not in agent_names()
     return f"ppo:{name}" if saved else name
 
@@ -66,36 +66,37 @@ def line_up(
     if num_players is None:
         num_players = max(definition.min_players, len(agents))
     rules = definition.check_variant(rules, num_players)
-    found = [find_player(agent) for agent in agents]
+    players = [find_player(agent) for agent in agents]
     if len(agents) not in (2, num_players):
         needed = f"{num_players} players need {num_players} agents"
         if num_players > 2:
             needed += ", or 2 (one against copies of the other)"
         raise ValueError(f"{needed}: {'name one more' if len(agents) == 1 else f'{len(agents)} are named'}")
-    named = {
+    distinct = {
         agent if isinstance(agent, str) else id(agent): (agent, player)
-        for agent, player in zip(agents, found, strict=True)
+        for agent, player in zip(agents, players, strict=True)
     }
-    for agent, player in named.values():
+    for agent, player in distinct.values():
         try:
             check_player(player, definition, rules, num_players, components)
         except ValueError as error:
             raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
-    return found + found[1:2] * (num_players - len(found))
+    return players + players[1:2] * (num_players - len(players))
 
 
 def check_quotes(words: Sequence[Any]) -> None:
-    """Raise a ValueError if the command of a program was given without quotes: it then ends after its first word."""
+    """Raise a ValueError if the command of a program was given without quotes: then its second word is taken for an
+    agent."""
     for first, second in pairwise(words):
         if not isinstance(first, str) or not isinstance(second, str) or not _ONE_WORD.fullmatch(first):
             continue
-        known = second.partition(":")[0] in agent_names() or second.endswith(".safetensors")
-        if not known and Path(second).is_file():
+        second_is_agent = second.partition(":")[0] in agent_names() or second.endswith(".safetensors")
+        if not second_is_agent and Path(second).is_file():
             raise ValueError(f"the command of a program is one word: put it in quotes, as in '{first} {second}'")
 
 
 def check_player(player: Agent, definition: Definition, rules: str, num_players: int, components: Any = None) -> None:
-    """Raise a ValueError if an agent can't play a variant and knows that before the first game."""
+    """Raise a ValueError if an agent's `check_variant` says that it can't play a variant."""
     if hasattr(player, "check_variant"):
         player.check_variant(rules, num_players, definition.box(components), definition)
 
@@ -112,7 +113,7 @@ class Entrants:
     """The players of a tournament.
 
     Attributes:
-        agents: Agents' names by the names that they play under, in the order of the command line.
+        agents: Agents' names, by the names under which they play, in the order of the command line.
         from_folders: Names of the bots found in folders.
     """
 
@@ -121,7 +122,7 @@ class Entrants:
 
     @property
     def named(self) -> dict[str, str]:
-        """Agents that play under another name than their own."""
+        """The agents whose name in the tournament isn't their own name, by the name in the tournament."""
         return {name: agent for name, agent in self.agents.items() if name != agent}
 
     def add(self, name: str, agent: str) -> None:
@@ -161,7 +162,7 @@ def read_entrants(words: Sequence[str]) -> Entrants:
     folder.
 
     Raises:
-        ValueError: If two play under one name, or there is no bot in a folder.
+        ValueError: If two agents have one name, or there is no bot in a folder.
     """
     check_quotes(words)
     entrants = Entrants()
@@ -188,13 +189,13 @@ def names_installed(word: str) -> bool:
 def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield name and agent of each bot in a folder.
 
-    Bots are executable files, programs without execute permission (see `is_program`), Python files, and folders with
-    such a file named `bot` or `bot.py`. A bot is named after its file or folder, without the suffix.
+    Bots are executable files, programs without execute permission (see `is_program`), Python files, and folders that
+    contain such a file with the name `bot` or `bot.py`. A bot is named after its file or folder, without the suffix.
 
     Raises:
         ValueError: If there is no bot.
     """
-    found = False
+    bot_found = False
     for path in sorted(folder.iterdir()):
         files = [path / BOT, path / f"{BOT}{PYTHON}"] if path.is_dir() else [path]
         for file in files:
@@ -203,16 +204,16 @@ def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
             command = str(file if file.is_absolute() else Path(os.curdir) / file)
             if not (os.access(file, os.X_OK) or file.suffix == PYTHON or is_program(file)):
                 continue
-            found = True
+            bot_found = True
             yield storable(path.stem), f"program:{shlex.quote(command if '/' in command else f'./{command}')}"
             break
-    if not found:
+    if not bot_found:
         raise ValueError(f"{folder} holds no bot: no file that can be executed, and none that ends in {PYTHON}")
 
 
 def is_program(file: Path) -> bool:
-    """Whether a file looks like a script or a compiled program. It may lack execute permission: then starting it
-    reports that."""
+    """Whether a file looks like a script or a compiled program. It may lack execute permission; an attempt to start it
+    then reports that."""
     try:
         with file.open("rb") as opened:
             return opened.read(4).startswith((b"#!", b"\x7fELF"))
@@ -221,10 +222,10 @@ def is_program(file: Path) -> bool:
 
 
 def check_all(players: Mapping[str, object], definition: Definition, rules: str, num_players: int) -> None:
-    """Raise a ValueError that names all agents that can't play and know that before the first game.
+    """Raise a ValueError that names all agents whose `check_variant` says that they can't play.
 
     Args:
-        players: Agents by the names that they play under.
+        players: Agents by the names under which they play.
         definition, rules, num_players: The variant.
     """
     faults = []

@@ -26,10 +26,10 @@ class Match:
 
     Attributes:
         definition, rules, num_players, components: The variant.
-        agents, names: Different agents, and their names for messages.
+        agents, names: The different agents, and their names for messages.
         seed: Seed of the deals and of the agents' choices.
         deal_stream, key_stream: The seed's streams for deals and for choices.
-        lineup: P members, as indices into `agents`.
+        lineup: The agent of each of the P members, as an index into `agents`.
         orders: Seating orders, see `seat_orders`.
     """
 
@@ -47,7 +47,8 @@ class Match:
 
 
 class PlayedDeals(NamedTuple):
-    """Results of D deals, each played in P rotations of the seats; deal d in rotation r is game d * P + r."""
+    """Results of D deals, each played by P members in P rotations of the seats; deal d in rotation r is game d * P +
+    r."""
 
     scores: np.ndarray
     """Points at the end: shape (D, P, P), int32: deal, rotation, member of the line-up."""
@@ -60,7 +61,7 @@ class PlayedDeals(NamedTuple):
     seeds: np.ndarray
     """Seed of each game: shape (D * P,)."""
     games: PlayedGames
-    """The same results by game and seat, with reasons of games given up and actions."""
+    """The same results by game and seat; also the reasons of games given up, and all actions."""
 
     @property
     def wins(self) -> np.ndarray:
@@ -70,33 +71,33 @@ class PlayedDeals(NamedTuple):
 
 def play_deals(match: Match, first: int, deals: int) -> PlayedDeals:
     """Play deals `first..first + deals - 1`, each in all rotations."""
-    players, games = match.num_players, deals * match.num_players
+    num_players, num_games = match.num_players, deals * match.num_players
     batch = Batch(
-        games, rules=match.rules, num_players=players, autoreset=False, components=match.components,
+        num_games, rules=match.rules, num_players=num_players, autoreset=False, components=match.components,
         game=match.definition,
     )  # fmt: skip
-    batch.reset(np.repeat(seed_stream(match.seed, deals, match.deal_stream, first), players))
+    batch.reset(np.repeat(seed_stream(match.seed, deals, match.deal_stream, first), num_players))
     # The seat of each member of the line-up.
-    seats = fair_seats(np.arange(first, first + deals), match.orders).reshape(-1, players)
-    agent_of_seat = np.array(match.lineup)[np.argsort(seats, axis=1)]
-    keys = seed_stream(match.seed, games, match.key_stream, first * players)
+    seat_of_member = fair_seats(np.arange(first, first + deals), match.orders).reshape(-1, num_players)
+    agent_of_seat = np.array(match.lineup)[np.argsort(seat_of_member, axis=1)]
+    keys = seed_stream(match.seed, num_games, match.key_stream, first * num_players)
     played = play_games(batch, match.agents, agent_of_seat, keys, match.names)
     scores, outcomes = (
-        np.take_along_axis(by_seat, seats, axis=1).astype(np.int32).reshape(deals, players, players)
+        np.take_along_axis(by_seat, seat_of_member, axis=1).astype(np.int32).reshape(deals, num_players, num_players)
         for by_seat in (played.scores, played.outcomes)
     )
-    given_up = member_on(played.forfeits, seats).reshape(deals, players)
+    given_up = member_on(played.forfeits, seat_of_member).reshape(deals, num_players)
     return PlayedDeals(scores, outcomes, given_up, agent_of_seat, batch.seeds, played)
 
 
-def member_on(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """The member of the line-up on one seat of each of n games; -1: none.
+def member_on(chosen_seat: np.ndarray, seat_of_member: np.ndarray) -> np.ndarray:
+    """The member of the line-up that has the chosen seat in each of n games: shape (n,); -1: none.
 
     Args:
-        seat: shape (n,); -1: none.
-        seats: The seat of each member: shape (n, P).
+        chosen_seat: shape (n,); -1: none.
+        seat_of_member: shape (n, P).
     """
-    return np.where(seat < 0, -1, np.argmax(seats == seat[:, None], axis=1))
+    return np.where(chosen_seat < 0, -1, np.argmax(seat_of_member == chosen_seat[:, None], axis=1))
 
 
 @dataclass(frozen=True)
@@ -151,19 +152,19 @@ Played = tuple[Block, list[str]]
 
 
 class Playing:
-    """Plays units of a tournament. Pickled as its arguments, so each process looks up the agents by name itself.
+    """Plays units of a tournament. The arguments alone are pickled, so each process looks up the agents by name itself.
 
     Args:
         settings: The tournament.
         agents: Agents or functions behind some names.
-        keep: Whether to return the record of each game.
+        keep_records: Whether to return the record of each game.
     """
 
-    def __init__(self, settings: Settings, agents: dict[str, Any], keep: bool) -> None:
-        self.settings, self.agents, self.keep = settings, agents, keep
+    def __init__(self, settings: Settings, agents: dict[str, Any], keep_records: bool) -> None:
+        self.settings, self.agents, self.keep_records = settings, agents, keep_records
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Playing, (self.settings, self.agents, self.keep)
+        return Playing, (self.settings, self.agents, self.keep_records)
 
     @cached_property
     def players(self) -> list[Agent]:
@@ -177,11 +178,11 @@ class Playing:
 
     def __call__(self, unit: Unit) -> Played:
         """Play a unit."""
-        return play_block(self.settings, self.players, *unit, keep=self.keep)
+        return play_block(self.settings, self.players, *unit, keep_records=self.keep_records)
 
 
 def play_block(
-    settings: Settings, agents: list[Agent], lineup: int, first: int, deals: int, keep: bool = False
+    settings: Settings, agents: list[Agent], lineup: int, first: int, deals: int, keep_records: bool = False
 ) -> Played:
     """Play deals `first..first + deals - 1` of a line-up in all rotations. All line-ups play the same deals."""
     players = settings.num_players
@@ -196,7 +197,7 @@ def play_block(
         name = settings.agents[played.agent_of_seat[game, seat]]
         notes.append(f"{name} gave up deal {first + deal}, rotation {rotation}, as player {seat}: {reason}")
     block = Block(lineup, first, played.scores, played.outcomes, played.given_up, notes)
-    return block, write_records(match, played) if keep else []
+    return block, write_records(match, played) if keep_records else []
 
 
 def write_records(match: Match, played: PlayedDeals) -> list[str]:

@@ -67,26 +67,30 @@ class Settings:
         return -(-self.games // ways) * ways // self.num_players
 
     def lineups(self) -> list[tuple[int, ...]]:
-        """Agents that play together, as indices into `agents`: all different if there are enough, else at least two
-        different ones."""
-        numbers = range(len(self.agents))
+        """All sets of agents that play together, as indices into `agents`. All members are different if there are
+        enough agents, else at least two are."""
+        agent_indices = range(len(self.agents))
         if len(self.agents) >= self.num_players:
-            return list(combinations(numbers, self.num_players))
-        return [who for who in combinations_with_replacement(numbers, self.num_players) if len(set(who)) > 1]
+            return list(combinations(agent_indices, self.num_players))
+        return [
+            members
+            for members in combinations_with_replacement(agent_indices, self.num_players)
+            if len(set(members)) > 1
+        ]
 
     def stream(self, lineup: int) -> int:
-        """Number of a line-up's random stream; it doesn't change when more agents are appended."""
-        who = self.lineups()[lineup]
-        if len(set(who)) < len(who):
+        """Number of the random stream of line-up number `lineup`; it stays when more agents are appended."""
+        members = self.lineups()[lineup]
+        if len(set(members)) < len(members):
             return lineup
-        return sum(math.comb(agent, place) for place, agent in enumerate(who, 1))
+        return sum(math.comb(agent, place) for place, agent in enumerate(members, 1))
 
     @property
     def hash(self) -> str:
         """Hash of everything that distinguishes tournaments: 12 hex digits."""
-        of = self.definition
-        whole = {**asdict(self), "rules_version": of.rules_version, "components": of.standard.hash}
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+        definition = self.definition
+        data = {**asdict(self), "rules_version": definition.rules_version, "components": definition.standard.hash}
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
     @property
     def folder_name(self) -> str:
@@ -101,7 +105,7 @@ def ways_to_sit(players: int) -> int:
 
 
 class Unit(NamedTuple):
-    """Deals of one line-up that are played and saved together."""
+    """Deals `first..first + deals - 1` of line-up number `lineup`, which are played and saved together."""
 
     lineup: int
     first: int
@@ -109,24 +113,26 @@ class Unit(NamedTuple):
 
 
 def unit_games(agents: Sequence[Agent]) -> int:
-    """Number of games in a unit, from the agents' `games_at_once`: some seconds of work, and the same on all
-    machines."""
+    """Number of games in a unit, from the agents' `games_at_once`. They take some seconds. The number is the same on
+    all machines."""
     return max(1, min(int(getattr(agent, "games_at_once", GAMES_AT_ONCE)) for agent in agents))
 
 
 def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
-    """Units for the deals that aren't played yet, ordered so that all line-ups advance evenly.
+    """Units of the deals that aren't played yet, ordered so that all line-ups advance evenly.
 
     A unit is saved as a whole. It is one deal, unless all agents prefer more games at a time (`games_at_once`).
 
     Args:
+        settings: The tournament.
+        players: The agents, in the order of the settings.
         played: See `Store.played`.
     """
     units = []
-    for lineup, who in enumerate(settings.lineups()):
-        those = [players[agent] for agent in who]
-        fast = all(hasattr(agent, "games_at_once") for agent in those)
-        size = max(1, unit_games(those) // settings.num_players) if fast else 1
+    for lineup, members in enumerate(settings.lineups()):
+        agents = [players[agent] for agent in members]
+        fast = all(hasattr(agent, "games_at_once") for agent in agents)
+        size = max(1, unit_games(agents) // settings.num_players) if fast else 1
         for start in range(0, settings.deals, size):
             missing = start + np.flatnonzero(~played[lineup, start : start + size])
             for deals in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):

@@ -12,11 +12,11 @@ Z_95 = 1.959964
 ANCHOR = "greedy"
 """The agent that fixes the scale of ratings: its rating is `ANCHOR_RATING`."""
 ANCHOR_RATING = 1000
-POINTS = 400 / math.log(10)
+POINTS_PER_UNIT = 400 / math.log(10)
 """Elo points per unit of Bradley and Terry's model."""
 PRIOR = 1
 """Prior that keeps ratings finite: before the first deal, every agent counts as having won this number of deals and
-lost the same number, in equal parts against each agent."""
+lost as many, in equal parts against each agent."""
 
 
 def expected_score(difference: float) -> float:
@@ -28,8 +28,8 @@ def wilson_interval(rate: float, effective_games: float, z: float = Z_95) -> tup
     """95 % interval of a win rate.
 
     This is Wilson's interval: it needs no random samples and stays correct near 0 and 1, where a bootstrap of 1 000
-    wins in 1 000 games has width 0. Shared wins and playing every deal from every seat reduce the variance below that
-    of independent wins and losses, so the interval is too wide rather than too narrow.
+    wins in 1 000 games has width 0. Shared wins, and deals that are played from every seat, have less variance than
+    independent wins and losses, so the interval is too wide rather than too narrow.
 
     Args:
         rate: The win rate.
@@ -38,5 +38,5 @@ def wilson_interval(rate: float, effective_games: float, z: float = Z_95) -> tup
     """
     square = z**2 / effective_games
     centre = (rate + square / 2) / (1 + square)
-    half = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    half_width = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
+    return max(0.0, centre - half_width), min(1.0, centre + half_width)

@@ -24,8 +24,8 @@ AHEAD = "ahead.jsonl"
 
 
 @dataclass(frozen=True)
-class Settled:
-    """Content of `settings.json`: the tournament in a folder."""
+class SavedSettings:
+    """Content of `settings.json`: the settings of the tournament in a folder."""
 
     agents: list[str]
     rules: str
@@ -41,8 +41,8 @@ class Settled:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of `blocks.jsonl`: a block, the length of the file of records at that time, and a checksum of all lines so
-    far."""
+    """A line of `blocks.jsonl`: a block, the length of the file of records after it, and a checksum of all lines up to
+    this one."""
 
     lineup: int
     first: int
@@ -54,18 +54,18 @@ class Line:
     checksum: str = ""
 
     @classmethod
-    def of(cls, block: Block, records_end: int, before: str) -> Line:
+    def of(cls, block: Block, records_end: int, previous: str) -> Line:
         """Build the line of a block.
 
         Args:
             block: The block.
             records_end: Length of the file of records.
-            before: Checksum of the line before.
+            previous: Checksum of the line before.
         """
         outcomes = None if np.array_equal(block.outcomes, block.scores) else block.outcomes.tolist()
         scores, given_up = block.scores.tolist(), block.given_up.tolist()
         line = cls(block.lineup, block.first, scores, given_up, block.notes, records_end, outcomes)
-        return replace(line, checksum=line.summed(before))
+        return replace(line, checksum=line.checksum_after(previous))
 
     def text(self) -> dict[str, Any]:
         """All fields as saved in the file."""
@@ -78,13 +78,13 @@ class Line:
             name: value for name, value in vars(self).items() if name != "checksum" and (name != "outcomes" or outcomes)
         }
 
-    def summed(self, before: str) -> str:
+    def checksum_after(self, previous: str) -> str:
         """Compute the checksum of this line.
 
         Args:
-            before: Checksum of the line before.
+            previous: Checksum of the line before.
         """
-        return hashlib.sha256((before + json.dumps(self.content())).encode()).hexdigest()[:16]
+        return hashlib.sha256((previous + json.dumps(self.content())).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Ahead:
 class Store:
     """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
 
-    Blocks are saved in the order of their units. Blocks that are finished too early wait in memory; when the tournament
-    is interrupted, `ahead.jsonl` keeps them until it is their turn.
+    Blocks are saved in the order of their units. Blocks that are finished before an earlier one wait in memory; when
+    the tournament is interrupted, `ahead.jsonl` keeps them until the earlier ones are saved.
 
     A block counts if its whole line is in the file; an incomplete line, left by a killed process or a full disk, is cut
     off. The checksum of every line also covers the lines before it, so a changed, removed or moved line is detected.
@@ -113,41 +113,41 @@ class Store:
         self.folder, self.settings, self.records = folder, settings, records
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
-        about = folder / "settings.json"
-        of = asdict(settings) | {
+        settings_path = folder / "settings.json"
+        fields = asdict(settings) | {
             "agents": list(settings.agents),
             "records": None if records is None else storable(str(records)),
         }
-        settled = Settled(
-            **of, made_of=fingerprint(settings.hash, settings.definition, settings.agents, agents), format=FORMAT
+        saved_settings = SavedSettings(
+            **fields, made_of=fingerprint(settings.hash, settings.definition, settings.agents, agents), format=FORMAT
         )
-        fresh = not about.exists()
-        if fresh:
+        is_new = not settings_path.exists()
+        if is_new:
             if self.path.exists():
                 raise ValueError(f"{folder} lacks settings.json; put it back, or delete the folder to play anew")
             if records is not None and records.is_file() and records.stat().st_size:
                 raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
         else:
-            settled = self._compare(about, settled)
+            saved_settings = self._compare(settings_path, saved_settings)
         if records is not None:
             self._check_records(records)
-        if fresh:
-            write_atomically(about, (json.dumps(asdict(settled), indent=2) + "\n").encode())
+        if is_new:
+            write_atomically(settings_path, (json.dumps(asdict(saved_settings), indent=2) + "\n").encode())
         self.played = np.zeros((len(settings.lineups()), settings.deals), np.bool_)
         """Whether each deal of each line-up is played: shape (line-ups, deals), bool. A deal during which every process
         died leaves a gap, which is filled when the tournament is continued."""
-        self.checksum = json.dumps(asdict(settled))  # the checksum of the first line covers the settings
+        self.checksum = json.dumps(asdict(saved_settings))  # the checksum of the first line covers the settings
         self.blocks: list[Block] = []
         self._read()
         self.ahead = self._read_ahead()
         """Units that waited for earlier ones when the tournament was interrupted."""
 
-    def _compare(self, about: Path, settled: Settled) -> Settled:
+    def _compare(self, path: Path, expected: SavedSettings) -> SavedSettings:
         """Raise a ValueError if the folder holds another tournament. Returns the content of its `settings.json`."""
         try:
-            saved = decode(about.read_bytes(), Settled)
+            saved = decode(path.read_bytes(), SavedSettings)
         except ValueError as error:
-            raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
+            raise ValueError(f"{path} is damaged ({error}); put it back, or delete the folder to play anew") from None
         if saved.format != FORMAT:
             raise ValueError(
                 f"{self.folder} was written by another version of artus (format {saved.format}, here {FORMAT}); "
@@ -155,7 +155,7 @@ class Store:
             )
         changed = ", ".join(
             f"{key} {shown(old)} -> {shown(new)}"
-            for (key, old), new in zip(asdict(saved).items(), asdict(settled).values(), strict=True)
+            for (key, old), new in zip(asdict(saved).items(), asdict(expected).values(), strict=True)
             if old != new
         )
         if changed:
@@ -172,7 +172,7 @@ class Store:
         records.open("ab").close()
 
     def _read(self) -> None:
-        """Read all complete blocks; cut off the rest of the file and of the records."""
+        """Read all complete blocks; cut off what follows them in the file and in the records."""
         end = records_end = 0
         if self.path.exists():
             with self.path.open("rb") as file:
@@ -216,19 +216,19 @@ class Store:
                 ahead[Unit(block.lineup, block.first, len(block))] = block, line.records
         return ahead
 
-    def _checked(self, line: Line, records_end: int, before: str) -> Block:
+    def _checked(self, line: Line, records_end: int, previous: str) -> Block:
         """Return the block of a line after checking it.
 
         Args:
             line: The line.
             records_end: `records_end` of the line before.
-            before: Text that the line's checksum continues.
+            previous: Checksum of the line before, or other text that this line's checksum covers.
 
         Raises:
             ValueError: If it is no valid block of this tournament.
         """
         players = self.settings.num_players
-        if line.checksum != line.summed(before):
+        if line.checksum != line.checksum_after(previous):
             raise ValueError("its checksum doesn't fit")
         lineups, all_deals = self.played.shape
         if not (0 <= line.lineup < lineups and 0 <= line.first < all_deals):
@@ -259,18 +259,18 @@ class Store:
         self.checksum = checksum
 
     def take_over(self, other: Store) -> None:
-        """Copy the games of an earlier tournament that agents have joined; skip blocks that are saved already.
+        """Copy the games of an earlier tournament, which new agents have joined; skip blocks that are saved already.
 
         Args:
             other: The earlier tournament. Its agents are the first ones of this tournament, and all its line-ups exist
                 here.
         """
-        numbers = {who: number for number, who in enumerate(self.settings.lineups())}
+        lineup_numbers = {members: number for number, members in enumerate(self.settings.lineups())}
         for block in other.blocks:
-            lineup = numbers[other.settings.lineups()[block.lineup]]
-            here = replace(block, lineup=lineup)
-            if not self._holds(here):
-                self.append(here, [])
+            lineup = lineup_numbers[other.settings.lineups()[block.lineup]]
+            renumbered = replace(block, lineup=lineup)
+            if not self._holds(renumbered):
+                self.append(renumbered, [])
 
     def append(self, block: Block, records: list[str]) -> None:
         """Save a block: first its records, then its line, so that a block in the file is complete."""
@@ -283,17 +283,17 @@ class Store:
                 records_end = file.tell()
         line = Line.of(block, records_end, self.checksum)
         with self.path.open("ab") as file:
-            file.write(written(line.text()))
+            file.write(json_line(line.text()))
             file.flush()
             os.fsync(file.fileno())
         self._take(block, line.checksum)
 
     def keep_ahead(self, ahead: Mapping[Unit, Played]) -> None:
-        """Save units that wait for earlier ones; they replace those saved before."""
+        """Save units that wait for earlier ones, instead of those that were saved before."""
         path = self.folder / AHEAD
         lines = [(Line.of(block, 0, "".join(records)), records) for block, records in ahead.values()]
         if lines:
-            content = (written({"block": line.text(), "records": records}) for line, records in lines)
+            content = (json_line({"block": line.text(), "records": records}) for line, records in lines)
             write_atomically(path, b"".join(content))
         else:
             path.unlink(missing_ok=True)
@@ -302,21 +302,24 @@ class Store:
         """All saved results."""
         players = self.settings.num_players
         no_points = np.zeros((0, players, players), np.int32)
-        none = Block(0, 0, no_points, no_points, np.zeros((0, players), np.int64), [])
-        parts = [
-            [none, *sorted((block for block in self.blocks if block.lineup == lineup), key=lambda block: block.first)]
+        no_deals = Block(0, 0, no_points, no_points, np.zeros((0, players), np.int64), [])
+        blocks_by_lineup = [
+            [
+                no_deals,
+                *sorted((block for block in self.blocks if block.lineup == lineup), key=lambda block: block.first),
+            ]
             for lineup in range(len(self.played))
         ]
         return Results(
             self.settings,
-            [np.concatenate([block.scores for block in part]) for part in parts],
-            [np.concatenate([block.outcomes for block in part]) for part in parts],
-            [np.concatenate([block.given_up for block in part]) for part in parts],
-            [note for part in parts for block in part for note in block.notes],
+            [np.concatenate([block.scores for block in blocks]) for blocks in blocks_by_lineup],
+            [np.concatenate([block.outcomes for block in blocks]) for blocks in blocks_by_lineup],
+            [np.concatenate([block.given_up for block in blocks]) for blocks in blocks_by_lineup],
+            [note for blocks in blocks_by_lineup for block in blocks for note in block.notes],
         )
 
 
-def written(line: dict[str, Any]) -> bytes:
+def json_line(line: dict[str, Any]) -> bytes:
     """Encode a line of JSON."""
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 

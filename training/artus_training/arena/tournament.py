@@ -1,9 +1,9 @@
 """Tournaments: every line-up of agents, in many seating orders, thousands of games at once.
 
-All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order.
+All line-ups play the same deals, each once in every rotation of the seats. The seating order changes from deal to deal.
 The randomness of a decision depends only on (seed, line-up, deal, rotation). So results don't depend on the number of
-games played at a time, and an interrupted tournament, even after a crash, continues where it stopped and gives the
-same table.
+games played at a time, and a tournament that was interrupted, or crashed, continues where it stopped and gives the same
+table.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def run(
     workers: int = 1,
     ray: str | None = None,
     joined: tuple[Settings, Path] | None = None,
-    do: Runner | None = None,
+    runner: Runner | None = None,
 ) -> Results:
     """Play the missing games of a tournament and return all results. Shows progress; may be interrupted at any time.
 
@@ -69,7 +69,7 @@ def run(
         ray: Address of a Ray cluster that plays instead, see `workers.units.run_units`.
         joined: A tournament of the first agents, which the others join, and its folder: its games aren't played again.
             The result is the same as if all had played from the beginning.
-        do: Runs the units instead of `workers`, see `workers.units.worker_pool`.
+        runner: Runs the units instead of `workers`, see `workers.units.worker_pool`.
 
     Raises:
         ValueError: If an agent is unknown, doesn't start or can't be sent, or the folder holds another tournament or a
@@ -81,43 +81,46 @@ def run(
     unknown = set(agents) - set(settings.agents)
     if unknown:
         raise ValueError(
-            f"agents are given that don't play: {' '.join(sorted(unknown))}; those who do: {' '.join(settings.agents)}"
+            f"agents are given that don't play: {' '.join(sorted(unknown))}; "
+            f"the players are {' '.join(settings.agents)}"
         )
     playing = Playing(settings, dict(agents), records is not None)
     if joined is not None:
         _check_joined(settings, folder, records, *joined)
-    with nullcontext(do) if do else worker_pool(workers, ray, playing) as do:
+    with nullcontext(runner) if runner else worker_pool(workers, ray, playing) as runner:
         players = dict(zip(settings.agents, playing.players, strict=True))
         check_all(players, settings.definition, settings.rules, settings.num_players)
         with alone_in(folder, "playing this tournament"):
             store = Store(folder, settings, records, agents)
             if joined is not None:
-                before, old_folder = joined
+                old_settings, old_folder = joined
                 with alone_in(old_folder, "playing this tournament"):
-                    given = {name: agent for name, agent in agents.items() if name in before.agents}
-                    store.take_over(Store(old_folder, before, None, given))
-            return _play(settings, playing, store, do)
+                    old_agents = {name: agent for name, agent in agents.items() if name in old_settings.agents}
+                    store.take_over(Store(old_folder, old_settings, None, old_agents))
+            return _play(settings, playing, store, runner)
 
 
-def _check_joined(settings: Settings, folder: Path, records: Path | None, before: Settings, old_folder: Path) -> None:
-    """Raise a ValueError if agents can't join the tournament in the folder `old_folder`, with results in `folder`."""
+def _check_joined(
+    settings: Settings, folder: Path, records: Path | None, old_settings: Settings, old_folder: Path
+) -> None:
+    """Raise a ValueError if agents can't join the tournament in `old_folder`; `folder` is that of the new one."""
     if not (old_folder / "settings.json").exists():
-        lies = folder if (folder / "settings.json").exists() else "FOLDER"
-        new = ", and a new folder for all games with --out" if lies == folder else ""
+        suggested = folder if (folder / "settings.json").exists() else "FOLDER"
+        new_folder = ", and a new folder for all games with --out" if suggested == folder else ""
         raise ValueError(
-            f"{old_folder} holds no tournament of {' '.join(before.agents)} that others could join; name the folder "
-            f"where it lies with --add-to {lies}{new}"
+            f"{old_folder} holds no tournament of {' '.join(old_settings.agents)} that others could join; name the "
+            f"folder where it lies with --add-to {suggested}{new_folder}"
         )
     if records is not None:
         raise ValueError("no records can be kept when agents join: those of the games before are missing")
-    if len(before.agents) < settings.num_players:
+    if len(old_settings.agents) < settings.num_players:
         raise ValueError(
-            f"to {len(before.agents)} agents none can be added: with {settings.num_players} players they sat at a "
-            "table more than once, and with one more they wouldn't"
+            f"to {len(old_settings.agents)} agents none can be added: with {settings.num_players} players they sat "
+            "at a table more than once, and with one more they wouldn't"
         )
 
 
-def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Results:
+def _play(settings: Settings, playing: Playing, store: Store, runner: Runner) -> Results:
     """Play and save the missing deals; return all results."""
     total = store.played.size * settings.num_players
     units = units_of(settings, playing.players, store.played)
@@ -129,9 +132,9 @@ def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Res
         tally.add(block)
     try:
         with LiveTable(tally) as live:
-            before = int(store.played.sum()) * settings.num_players
-            task = live.add_task("playing", total=total, completed=before)
-            for block, games in in_turn(units, ahead, do(playing, missing, waiting=waiting)):
+            games_before = int(store.played.sum()) * settings.num_players
+            task = live.add_task("playing", total=total, completed=games_before)
+            for block, games in in_turn(units, ahead, runner(playing, missing, waiting=waiting)):
                 store.append(block, games)
                 live.add_block(block)
                 live.update(task, advance=len(block) * settings.num_players)
@@ -142,29 +145,31 @@ def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Res
     return store.results()
 
 
-def in_turn(units: list[Unit], ahead: dict[Unit, Played], found: Iterable[tuple[Unit, Played]]) -> Iterator[Played]:
+def in_turn(
+    units: list[Unit], ahead: dict[Unit, Played], new_results: Iterable[tuple[Unit, Played]]
+) -> Iterator[Played]:
     """Merge results in the order of the units.
 
     Args:
         units: All units of this run.
-        ahead: Results that an interrupted run had saved in advance; is emptied.
-        found: Results of the other units, in their order; some may be missing.
+        ahead: Results that an interrupted run had saved before their turn; each is removed when it is used.
+        new_results: Results of the other units, in their order; some may be missing.
     """
-    left = iter(units)
-    for unit, played in found:
-        for other in left:
-            if other == unit:
+    remaining = iter(units)
+    for unit, played in new_results:
+        for next_unit in remaining:
+            if next_unit == unit:
                 break
-            if other in ahead:
-                yield ahead.pop(other)
+            if next_unit in ahead:
+                yield ahead.pop(next_unit)
         yield played
-    for other in left:
-        if other in ahead:
-            yield ahead.pop(other)
+    for next_unit in remaining:
+        if next_unit in ahead:
+            yield ahead.pop(next_unit)
 
 
 def rows_so_far(tally: Tally) -> list[tuple[str, str, str, str]]:
-    """Agent, rating, wins and games, best rating first. Only the final table has intervals, see `standings`."""
+    """Rows of agent, rating, wins and games, best rating first. Only the final table has intervals, see `standings`."""
     _, ratings = tally.ratings()
     order = [agent for agent in np.argsort(-ratings, kind="stable") if tally.games[agent]]
     return [
@@ -184,7 +189,7 @@ class LiveTable(Bar):
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
         self._table: Table | None = None
-        self._made = 0.0
+        self._drawn_at = 0.0
         super().__init__(
             BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"), TimeElapsedColumn(),
             TextColumn("left"), TimeRemainingColumn(),
@@ -199,10 +204,11 @@ class LiveTable(Bar):
     def add_block(self, block: Block) -> None:
         """Count a block; redraw the table if it is older than `SECONDS`."""
         self._tally.add(block)
-        if not self.disable and time.monotonic() - self._made >= SECONDS:
+        if not self.disable and time.monotonic() - self._drawn_at >= SECONDS:
             self._table = self.table()
-            self._made = time.monotonic()
+            self._drawn_at = time.monotonic()
 
     def table(self) -> Table:
         """The table; rich cuts it to the height of the terminal."""
-        return table([("agent", "rating so far", "wins", "games"), *rows_so_far(self._tally)], numbers=range(1, 4))
+        head = ("agent", "rating so far", "wins", "games")
+        return table([head, *rows_so_far(self._tally)], number_columns=range(1, 4))

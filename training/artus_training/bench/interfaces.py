@@ -46,7 +46,7 @@ class Variant(NamedTuple):
 
 
 def variants(game: Definition) -> list[Variant]:
-    """All variants of a game; the last one has the last rule set and the most players."""
+    """All variants of a game; the last variant has the last rule set and the most players."""
     players = range(game.min_players, game.max_players + 1)
     return [Variant(game, rules, count) for rules in game.rules for count in players]
 
@@ -97,13 +97,15 @@ def uniform(mask: np.ndarray, rng: np.random.Generator) -> int:
 
 
 def uniform_rows(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The same for rows of masks. Faster than the step itself, unlike a cumulative sum of the masks."""
+    """A random legal action for each row of masks: shape (n, A) -> (n,). Faster than the step itself, unlike a
+    cumulative sum of the masks."""
     legal = np.flatnonzero(mask.view(np.bool_))
     first = np.searchsorted(legal, np.arange(len(mask) + 1) * mask.shape[1])
     return legal[rng.integers(first[:-1], first[1:])] % mask.shape[1]
 
 
 def game_rate(variant: Variant, seconds: float) -> float:
+    """Decisions per second of a `Game` with random actions."""
     rng = np.random.default_rng(0)
 
     def run() -> int:
@@ -119,7 +121,7 @@ def game_rate(variant: Variant, seconds: float) -> float:
 
 
 def aec_rate(env: Any, seconds: float) -> float:
-    """`last`, a uniform legal choice, `step`."""
+    """Decisions per second of an AEC environment: `last`, a uniform legal choice, `step`."""
     rng = np.random.default_rng(0)
 
     def run() -> int:
@@ -136,7 +138,7 @@ def aec_rate(env: Any, seconds: float) -> float:
 
 
 def gymnasium_rate(variant: Variant, seconds: float) -> float:
-    """Decisions of the one seat that plays; those of the random opponents are not counted."""
+    """Decisions per second of the one seat that plays; those of the random opponents are not counted."""
     env = gymnasium.make("artus_env:Artus-v0", **variant._asdict())
     rng = np.random.default_rng(0)
 
@@ -153,7 +155,8 @@ def gymnasium_rate(variant: Variant, seconds: float) -> float:
 
 
 def vector_rate(num_envs: int, variant: Variant, seconds: float) -> float:
-    """Decisions of the seats that play, one in each environment; those of the random opponents are not counted."""
+    """Decisions per second of the seats that play, one in each environment; those of the random opponents are not
+    counted."""
     envs = gymnasium.make_vec("artus_env:Artus-v0", num_envs=num_envs, **variant._asdict())
     rng = np.random.default_rng(0)
     _, info = envs.reset(seed=0)
@@ -169,12 +172,12 @@ def vector_rate(num_envs: int, variant: Variant, seconds: float) -> float:
 
 def picture_rate(frames: bool, variant: Variant, seconds: float) -> float:
     """Pictures per second of a position in the middle of a game: as SVG, or as pixels."""
-    whole = Game(seed=0, **variant._asdict())
+    finished = Game(seed=0, **variant._asdict())
     rng = np.random.default_rng(0)
-    while not whole.over:
-        whole.play(uniform(whole.mask(), rng))
-    game = whole.first()
-    for action in whole.actions_played[: len(whole.actions_played) // 2]:
+    while not finished.over:
+        finished.play(uniform(finished.mask(), rng))
+    game = finished.first()
+    for action in finished.actions_played[: len(finished.actions_played) // 2]:
         game.play(action)
 
     def run() -> int:
@@ -196,34 +199,34 @@ def connect_four(raw: bool) -> Any | None:
 
 
 def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[tuple[str, float]]:
-    """Name and decisions per second of each interface, as soon as they are measured."""
-    fullest = variants(game)[-1]
+    """Yield name and decisions per second of each interface, as soon as they are measured."""
+    largest_variant = variants(game)[-1]
     threads = [1, 2] if available_cores() > 1 else [1]
     for num_games in sizes:
-        yield f"fill both buffers, {num_games} games", fill_rate(num_games, fullest, seconds)
+        yield f"fill both buffers, {num_games} games", fill_rate(num_games, largest_variant, seconds)
         for variant in variants(game):
             for count in threads:
                 name = f"Batch, {variant}, {num_games} games, {counted(count, 'thread')}"
                 yield name, batch_rate(num_games, count, variant, seconds)
-    yield f"Game, {fullest}", game_rate(fullest, seconds)
+    yield f"Game, {largest_variant}", game_rate(largest_variant, seconds)
     for raw in (False, True):
         name = "raw_env()" if raw else "env()"
-        make = environments.raw_env if raw else environments.env
-        ours = aec_rate(make(**fullest._asdict()), seconds)
-        yield f"AEC {name}, {fullest}", ours
-        theirs = connect_four(raw)
-        if theirs is not None:
-            rate = aec_rate(theirs, seconds)
+        make_env = environments.raw_env if raw else environments.env
+        our_rate = aec_rate(make_env(**largest_variant._asdict()), seconds)
+        yield f"AEC {name}, {largest_variant}", our_rate
+        their_env = connect_four(raw)
+        if their_env is not None:
+            rate = aec_rate(their_env, seconds)
             yield f"AEC {name}, PettingZoo's connect_four", rate
-            yield f"AEC {name}, ratio", ours / rate
-    yield f"Gymnasium env, {fullest}", gymnasium_rate(fullest, seconds)
-    yield f"Gymnasium VectorEnv, 1024 envs, {fullest}", vector_rate(1024, fullest, seconds)
-    yield "pictures of a position as SVG", picture_rate(False, fullest, seconds)
+            yield f"AEC {name}, ratio", our_rate / rate
+    yield f"Gymnasium env, {largest_variant}", gymnasium_rate(largest_variant, seconds)
+    yield f"Gymnasium VectorEnv, 1024 envs, {largest_variant}", vector_rate(1024, largest_variant, seconds)
+    yield "pictures of a position as SVG", picture_rate(False, largest_variant, seconds)
     try:
         require("rgb_array")
     except DependencyNotInstalled:
         return
-    yield "pictures of a position as pixels (rgb_array)", picture_rate(True, fullest, seconds)
+    yield "pictures of a position as pixels (rgb_array)", picture_rate(True, largest_variant, seconds)
 
 
 @dataclass
@@ -241,7 +244,7 @@ class Options:
     seconds: float = 1.0
     """Seconds per line."""
     busy: int | None = None
-    """Compare several threads with one instead, next to this many busy processes: 0, 1, ..."""
+    """Compare several threads with one instead, while this many other processes keep the cores busy: 0, 1, ..."""
     training: bool = False
     """Measure the trainer instead, with its upper limit and Stable-Baselines3."""
 

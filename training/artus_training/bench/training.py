@@ -3,8 +3,9 @@
     artus bench --training
 
 The upper limit ("ceiling") is the speed of this network on this machine if games, advantages and bookkeeping were free:
-a forward pass and a drawn action for each decision, and forward pass, gradient and optimizer step for each decision of
-each epoch, on prepared data. All measurements run in this process, in turn; figures are medians of several rounds.
+a forward pass and a drawn action for each decision, and in each epoch once more a forward pass, gradient and optimizer
+step for each decision, on prepared data. All measurements run in this process, in turn; figures are medians of several
+rounds.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ def ceiling(trainer: ppo.Trainer) -> float:
         for _ in range(s.num_steps):
             output = infer(trainer.network, rollout.observation[row], s.bfloat16)
             draw_actions(output, rollout.legal[row], rollout.action_features[row], bits, True, trainer.threads)
-    forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
+    forward_time = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
     rows = torch.from_numpy(np.flatnonzero(rollout.ready)[: s.batch_size])
-    batch = Decisions(rollout, trainer.variance, trainer.device).minibatch(rows)
+    batch = Decisions(rollout, trainer.returns_variance, trainer.device).minibatch(rows)
     steps = max(1, s.num_steps * s.num_games // s.batch_size)
     start = time.perf_counter()
     for _ in range(steps):
@@ -63,15 +64,15 @@ def ceiling(trainer: ppo.Trainer) -> float:
         trainer.optimizer.zero_grad()
         value.backward()
         trainer.optimizer.step()
-    update = (time.perf_counter() - start) / (steps * len(rows))
-    return 1 / (forward + s.epochs * update)
+    update_time = (time.perf_counter() - start) / (steps * len(rows))
+    return 1 / (forward_time + s.epochs * update_time)
 
 
-def ours(
+def our_trainer(
     game: Definition, precision: Literal["float32", "bfloat16"], action_features: bool
 ) -> Callable[[], tuple[float, float]]:
-    """A measurement of our trainer, with every seat learning: (decisions per second, upper limit of the network
-    alone)."""
+    """A function that measures our trainer, with every seat learning. It returns the decisions per second, and the
+    upper limit that its network alone sets."""
     s = dataclasses.replace(
         with_preset(ppo.Settings(game=game.name, rules=game.rules[-1], num_players=game.max_players)),
         hidden=HIDDEN, batch_size=BATCH_SIZE, epochs=EPOCHS,
@@ -89,8 +90,9 @@ def ours(
     return run
 
 
-def stable_baselines(game: Definition, folder: Path) -> Callable[[], tuple[float, float]]:
-    """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
+def sb3_trainer(game: Definition, folder: Path) -> Callable[[], tuple[float, float]]:
+    """A function that measures MaskablePPO with the same network, minibatch and epochs, in float32. It returns the
+    decisions per second, and NaN in place of a limit."""
     s = dataclasses.replace(
         with_preset(sb3.Settings(game=game.name, rules=game.rules[-1], num_players=game.max_players)), hidden=HIDDEN,
         batch_size=BATCH_SIZE, epochs=EPOCHS, opponents=("past=1.0",), threads=0, runs=folder, steps=10**9,
@@ -110,19 +112,19 @@ def measure(game: Definition) -> dict[str, tuple[float, float]]:
     """Median decisions per second of each trainer, and the upper limit of ours."""
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Callable[[], tuple[float, float]]] = {
-            "ours, float32": ours(game, "float32", True),
-            "ours, bfloat16": ours(game, "bfloat16", True),
-            "ours, float32, no action features": ours(game, "float32", False),
-            "ours, bfloat16, no action features": ours(game, "bfloat16", False),
-            SB3: stable_baselines(game, Path(folder)),
+            "ours, float32": our_trainer(game, "float32", True),
+            "ours, bfloat16": our_trainer(game, "bfloat16", True),
+            "ours, float32, no action features": our_trainer(game, "float32", False),
+            "ours, bfloat16, no action features": our_trainer(game, "bfloat16", False),
+            SB3: sb3_trainer(game, Path(folder)),
         }
         figures: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
         with progress("measuring") as show_progress:
-            for done, (number, (name, run)) in enumerate(product(range(ROUNDS), runs.items()), 1):
+            for count, (round_number, (name, run)) in enumerate(product(range(ROUNDS), runs.items()), 1):
                 measured = run()
-                if number:
+                if round_number:
                     figures[name].append(measured)
-                show_progress(done / (ROUNDS * len(runs)))
+                show_progress(count / (ROUNDS * len(runs)))
     return {
         name: (statistics.median(rate for rate, _ in rounds), statistics.median(limit for _, limit in rounds))
         for name, rounds in figures.items()
@@ -141,4 +143,4 @@ def show(game: Definition) -> None:
         f"{counted(EPOCHS, 'epoch')}, {counted(available_cores(), 'thread')}; medians"
     )
     legend = "trainer: decisions a second; ceiling: its network alone; part: trainer / ceiling; x SB3: times SB3's."
-    print(as_text(about, "", table(rows, numbers=range(1, 5)), "", legend))
+    print(as_text(about, "", table(rows, number_columns=range(1, 5)), "", legend))

@@ -1,7 +1,7 @@
 """Speed of several threads relative to one while other programs use the cores: `artus bench --busy 2`.
 
-Sharing work among threads must never be much slower than one thread, whatever else runs. Both alternate, so that they
-meet the same load.
+Several threads must never be much slower than one thread, whatever else runs. Measurements of both alternate, so that
+they meet the same load.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Compared(NamedTuple):
     one: float
     """Units of work per second with one thread."""
     default: float
-    """The same with the default number of threads."""
+    """Units of work per second with the default number of threads."""
     ratio: float
     """Median over rounds of default / one."""
 
@@ -51,17 +51,17 @@ def busy_processes(count: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Set OMP_NUM_THREADS=1 for this process. All threads see it, so only this thread may start others in the
+    """Set OMP_NUM_THREADS=1 for this process. All threads see it, so no other thread may start threads in the
     meantime."""
-    before = os.environ.get("OMP_NUM_THREADS")
+    old_value = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
         yield
     finally:
-        if before is None:
+        if old_value is None:
             del os.environ["OMP_NUM_THREADS"]
         else:
-            os.environ["OMP_NUM_THREADS"] = before
+            os.environ["OMP_NUM_THREADS"] = old_value
 
 
 def measure(game: Definition, seconds: float) -> Iterator[Compared]:
@@ -82,21 +82,22 @@ def measure(game: Definition, seconds: float) -> Iterator[Compared]:
 
 
 def compare(name: str, make: Callable[[], Callable[[], int]], seconds: float) -> Compared:
-    """Alternate the same work with one thread and with the default. `make` is called once under each setting."""
+    """Do the same work alternately with one thread and with the default number. `make` is called once under each
+    setting and returns a function that does the work."""
     with one_thread():
-        alone = make()
-        alone()
-    default = make()
+        work_alone = make()
+        work_alone()
+    work_default = make()
     for _ in range(5):
-        default()  # compile, and adapt to the cores that are free
+        work_default()  # compile, and adapt to the cores that are free
     rates: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
         with one_thread():
-            one = rate(alone, seconds / ROUNDS / 2)
-        rates.append((one, rate(default, seconds / ROUNDS / 2)))
-    ones, defaults = zip(*rates, strict=True)
-    ratio = statistics.median(several / one for one, several in rates)
-    return Compared(name, statistics.median(ones), statistics.median(defaults), ratio)
+            rate_alone = rate(work_alone, seconds / ROUNDS / 2)
+        rates.append((rate_alone, rate(work_default, seconds / ROUNDS / 2)))
+    rates_alone, default_rates = zip(*rates, strict=True)
+    ratio = statistics.median(default_rate / rate_alone for rate_alone, default_rate in rates)
+    return Compared(name, statistics.median(rates_alone), statistics.median(default_rates), ratio)
 
 
 def rate(work: Callable[[], int], seconds: float) -> float:
@@ -108,6 +109,7 @@ def rate(work: Callable[[], int], seconds: float) -> float:
 
 
 def batch_work(game: Definition, games: int) -> Callable[[], int]:
+    """A function that plays random moves in a batch, and returns their number."""
     batch = Batch(games, rules=game.rules[-1], num_players=game.min_players, game=game)
 
     def work() -> int:
@@ -119,6 +121,8 @@ def batch_work(game: Definition, games: int) -> Callable[[], int]:
 
 
 def evaluation_work(game: Definition, agent: str, games: int) -> Callable[[], int]:
+    """A function that evaluates an agent, and returns the number of games."""
+
     def work() -> int:
         return evaluate([agent, "random"], games=games, batch_size=games, game=game).games
 
@@ -126,6 +130,7 @@ def evaluation_work(game: Definition, agent: str, games: int) -> Callable[[], in
 
 
 def training_work(game: Definition) -> Callable[[], int]:
+    """A function that trains for a round, and returns the number of decisions."""
     from artus_training.learn import ppo
     from artus_training.learn.settings import with_preset
 

@@ -18,7 +18,7 @@ import torch
 from artus_env import DEFAULT_GAME
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import Evaluation
-from artus_training.learn.settings import WHERE, TrainingSettings, changes, settings_to_dict
+from artus_training.learn.settings import FILE_SETTINGS, TrainingSettings, changes, settings_to_dict
 
 PACKAGES = ("artus-env", "torch", "numpy", "numba")
 
@@ -45,7 +45,7 @@ def card(
     Args:
         game, variants: Game and variants of the training.
         command: The command that trains the same agent.
-        settings: All of the trainer's settings; those of `WHERE` are left out.
+        settings: All of the trainer's settings; those of `FILE_SETTINGS` are left out.
         steps: Total number of decisions.
         seconds: Training time, evaluations not counted.
         curve: The learning curve, see `point`.
@@ -76,7 +76,7 @@ def card(
         "ranks": ranks,
         "bfloat16": bfloat16,
         "versions": {name: version(name) for name in packages},
-        "settings": {name: value for name, value in settings.items() if name not in WHERE},
+        "settings": {name: value for name, value in settings.items() if name not in FILE_SETTINGS},
         "changes": list(changes),
         "curve": list(curve),
         **({"start": start} if start else {}),
@@ -84,14 +84,14 @@ def card(
 
 
 def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str, Any]:
-    """A point of the learning curve: the number of steps and seconds, and the agent's win rate (`wins`) and mean lead
-    in points (`margin`) against each opponent, by names RULES-PLAYERS/OPPONENT."""
-    names = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
+    """A point of the learning curve: the steps and seconds so far, and the agent's win rate (`wins`) and mean lead in
+    points (`margin`) against each opponent, both by the key RULES-PLAYERS/OPPONENT."""
+    keys = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
     return {
         "steps": steps,
         "seconds": round(seconds, 1),
-        "wins": {name: round(e.win_rate, 4) for name, e in zip(names, results, strict=True)},
-        "margin": {name: round(e.margin, 2) for name, e in zip(names, results, strict=True)},
+        "wins": {key: round(e.win_rate, 4) for key, e in zip(keys, results, strict=True)},
+        "margin": {key: round(e.margin, 2) for key, e in zip(keys, results, strict=True)},
     }
 
 
@@ -100,8 +100,8 @@ def command(program: str, settings: TrainingSettings, default: TrainingSettings)
 
     Args:
         program: The program, such as `artus train`.
-        settings: Its settings; those of `WHERE` are left out.
-        default: The program's settings for the variant if nothing is given.
+        settings: Its settings; those of `FILE_SETTINGS` are left out.
+        default: The settings that the program uses for this variant without options.
     """
     words = program.split() + (["--game", settings.game] if settings.game != DEFAULT_GAME else [])
     words += ["--rules", settings.rules, "--num-players", str(settings.num_players)]

@@ -38,7 +38,7 @@ class Progress:
     updates: Count
     seconds: Annotated[float, Meta(ge=0)]
     pool: Count
-    """Number of earlier selves."""
+    """Number of earlier selves in the pool."""
     ranks: Annotated[int, Meta(ge=1)] = 1
     """Processes that shared the training."""
     curve: list[Point] = field(default_factory=list)
@@ -50,30 +50,33 @@ class Progress:
 # --- files ---
 
 
-def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> None:
+def save_checkpoint(path: Path, progress: Mapping[str, Any], tensors: Tensors) -> None:
     """Write a checkpoint atomically.
 
     Args:
         path: The file.
-        about: The fields of `Progress`, in JSON types.
+        progress: The fields of `Progress`, in JSON types.
         tensors: Tensors by name.
 
     Raises:
         UsageError: If a number isn't finite, because the training has diverged; the existing checkpoint is kept.
         OSError: If the file can't be written; an existing one is kept.
     """
-    if wrong := not_finite(tensors):
-        raise UsageError(f"{wrong} has numbers that are not finite: the training has diverged; {path} is kept")
+    if bad_name := not_finite(tensors):
+        raise UsageError(f"{bad_name} has numbers that are not finite: the training has diverged; {path} is kept")
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    text = json.dumps(about)
+    text = json.dumps(progress)
     write_atomically(path, save(tensors, {"artus": text, "checksum": checksum(text, tensors)}))
 
 
 def read_checkpoint(path: Path) -> tuple[Progress, Tensors]:
-    """Read a checkpoint whose checksum is correct; the caller must check that its content makes sense.
+    """Read a checkpoint, and check its checksum; the caller must check that its content makes sense.
+
+    Returns:
+        Settings and progress of the training, and the tensors by name.
 
     Raises:
-        UsageError: If the file is missing, damaged or something else.
+        UsageError: If the file is missing, damaged or no checkpoint.
     """
     try:
         content = path.read_bytes()
@@ -85,25 +88,25 @@ def read_checkpoint(path: Path) -> tuple[Progress, Tensors]:
         tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         text, expected = header["__metadata__"]["artus"], header["__metadata__"]["checksum"]
-        about = decode(text.encode(), Progress)
+        progress = decode(text.encode(), Progress)
     except (ValueError, SafetensorError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{path} is damaged or no checkpoint of this version: {reason}") from error
     if expected != checksum(text, tensors):
         raise UsageError(f"{path} is damaged: its checksum doesn't match")
-    if wrong := not_finite(tensors):
-        raise UsageError(f"{path}: {wrong} has numbers that are not finite")
-    return about, tensors
+    if bad_name := not_finite(tensors):
+        raise UsageError(f"{path}: {bad_name} has numbers that are not finite")
+    return progress, tensors
 
 
 def checksum(text: str, tensors: Tensors) -> str:
     """The checksum of a checkpoint's content."""
     names = sorted(tensors)
-    about = [[name, str(tensors[name].dtype), list(tensors[name].shape)] for name in names]
-    found = zlib.crc32(json.dumps([text, about]).encode())
+    shapes = [[name, str(tensors[name].dtype), list(tensors[name].shape)] for name in names]
+    crc = zlib.crc32(json.dumps([text, shapes]).encode())
     for name in names:
-        found = zlib.crc32(tensors[name].contiguous().reshape(-1).view(torch.uint8).numpy().data, found)
-    return f"{found:08x}"
+        crc = zlib.crc32(tensors[name].contiguous().reshape(-1).view(torch.uint8).numpy().data, crc)
+    return f"{crc:08x}"
 
 
 def not_finite(tensors: Tensors) -> str:
@@ -115,23 +118,23 @@ def not_finite(tensors: Tensors) -> str:
 # --- content ---
 
 
-def named(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
+def with_prefix(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
     """Add a prefix to the names of tensors."""
     return {f"{prefix}.{name}": value for name, value in tensors.items()}
 
 
-def take(tensors: Tensors, prefix: str, like: Mapping[str, torch.Tensor]) -> Tensors:
-    """Return the tensors whose names have a prefix (see `named`), without it.
+def without_prefix(tensors: Tensors, prefix: str, templates: Mapping[str, torch.Tensor]) -> Tensors:
+    """Return the tensors whose names have a prefix (see `with_prefix`), by their names without the prefix.
 
     Raises:
-        ValueError: If one is missing, or its shape or type differs from that in `like`.
+        ValueError: If one is missing, or its shape or type differs from that of the tensor in `templates`.
     """
-    for name, value in like.items():
+    for name, value in templates.items():
         found = tensors.get(f"{prefix}.{name}")
         if found is None or found.shape != value.shape or found.dtype != value.dtype:
-            what = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
-            raise ValueError(f"{prefix}.{name} must be {value.dtype} of shape {tuple(value.shape)}, got {what}")
-    return {name: tensors[f"{prefix}.{name}"] for name in like}
+            actual = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
+            raise ValueError(f"{prefix}.{name} must be {value.dtype} of shape {tuple(value.shape)}, got {actual}")
+    return {name: tensors[f"{prefix}.{name}"] for name in templates}
 
 
 def as_tensor(array: np.ndarray) -> torch.Tensor:
@@ -146,7 +149,7 @@ def restore(array: np.ndarray, tensors: Tensors, prefix: str, name: str) -> None
         ValueError: If the tensor is missing, has another shape or type, or isn't 0 or 1 for a bool array.
     """
     saved = np.empty(array.shape, array.dtype).view(_saved_dtype(array.dtype))
-    saved = take(tensors, prefix, {name: torch.from_numpy(saved)})[name].numpy()
+    saved = without_prefix(tensors, prefix, {name: torch.from_numpy(saved)})[name].numpy()
     if array.dtype.kind == "b" and saved.max() > 1:  # bool arrays are used as indices
         raise ValueError(f"{name} must be 0 or 1")
     array[...] = saved.view(array.dtype)
@@ -159,9 +162,9 @@ def _saved_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def optimizer_tensors(optimizer: torch.optim.Adam) -> Tensors:
-    """Adam's state: three tensors for each parameter, none before the first step."""
+    """Adam's state by INDEX.NAME: three tensors for each parameter; no tensors before the first step."""
     state = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": value for index, of in state.items() for name, value in of.items()}
+    return {f"{index}.{name}": value for index, values in state.items() for name, value in values.items()}
 
 
 def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -> None:
@@ -171,17 +174,17 @@ def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -
         ValueError: If a shape or type differs: the optimizer's loops would write out of bounds.
     """
     state: dict[int, Any] = {}
-    whole = optimizer.state_dict()
+    state_dict = optimizer.state_dict()
     if any(name.startswith(f"{prefix}.") for name in tensors):
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         for index, parameter in enumerate(parameters):
-            like = {f"{index}.step": torch.empty((), device="meta")}
-            like |= {f"{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
-            found = take(tensors, prefix, like)
+            templates = {f"{index}.step": torch.empty((), device="meta")}
+            templates |= {f"{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
+            found = without_prefix(tensors, prefix, templates)
             if found[f"{index}.step"] < 1 or (found[f"{index}.exp_avg_sq"] < 0).any():
-                raise ValueError(f"{prefix}.{index} can't be: it has negative numbers")
+                raise ValueError(f"{prefix}.{index} is invalid: it has negative numbers")
             state[index] = {name.partition(".")[2]: value for name, value in found.items()}
-    optimizer.load_state_dict(whole | {"state": state})
+    optimizer.load_state_dict(state_dict | {"state": state})
 
 
 def checked_games(batch: Batch, states: np.ndarray) -> np.ndarray:

@@ -40,8 +40,8 @@ SHOWN = (
     "game", "rules", "num_players", "steps", "minutes", "name", "runs", "resume", "preset", "start", "seed", "reward",
     "opponents", "hidden", "learning_rate", "num_games", "threads",
 )  # fmt: skip
-"""Settings with an option of their own: those that people change. `--set` gives all others, which docs/training.md
-lists."""
+"""Settings with an option of their own, because people often change them. All others are given by `--set`;
+docs/training.md lists them."""
 
 
 IN_NO_PRESET = ("game", "num_players", "runs")
@@ -49,59 +49,61 @@ IN_NO_PRESET = ("game", "num_players", "runs")
 
 
 def options() -> type[Any]:
-    """The options of `artus train` and `artus train-sb3`: a dataclass with the `SHOWN` settings, their types and texts;
-    None where one isn't given."""
-    kinds, texts = types_of(TrainingSettings), texts_of(TrainingSettings)
+    """The options of `artus train` and `artus train-sb3`: a dataclass with the `SHOWN` settings, their types and texts.
+    An option that isn't given is None."""
+    types, texts = types_of(TrainingSettings), texts_of(TrainingSettings)
     fields: list[Any] = []
     for name in SHOWN:
-        kind, absent = (bool, False) if kinds[name] is bool else (kinds[name] | None, None)
+        option_type, unset = (bool, False) if types[name] is bool else (types[name] | None, None)
         default = f"(default: {getattr(TrainingSettings, name)})" if name in IN_NO_PRESET else ""
-        fields.append((name, Annotated[kind, arg(help=texts[name], help_behavior_hint=default)], absent))
-    others = Annotated[
+        fields.append((name, Annotated[option_type, arg(help=texts[name], help_behavior_hint=default)], unset))
+    set_option = Annotated[
         tuple[str, ...], UseAppendAction, arg(help="Another setting; may be given several times.", metavar="KEY=VALUE")
     ]
-    return make_dataclass("Options", [*fields, ("set", others, ())])
+    return make_dataclass("Options", [*fields, ("set", set_option, ())])
 
 
-def given_settings(told: Any, kind: type[TrainingSettings]) -> dict[str, Any]:
+def given_settings(chosen: Any, settings_type: type[TrainingSettings]) -> dict[str, Any]:
     """The settings of a command line, by name.
 
     Args:
-        told: See `options`.
-        kind: The trainer's settings.
+        chosen: An instance of the class that `options` returns.
+        settings_type: The trainer's settings.
 
     Raises:
         ValueError: If one of `--set` isn't KEY=VALUE.
     """
-    values = {name: getattr(told, name) for name in SHOWN}
-    plain = {
+    values = {name: getattr(chosen, name) for name in SHOWN}
+    found = {
         name: str(value) if isinstance(value, Path) else value for name, value in values.items() if value is not None
     }
-    if not told.resume:
-        del plain["resume"]
-    return plain | read_pairs(told.set, kind)
+    if not chosen.resume:
+        del found["resume"]
+    return found | read_pairs(chosen.set, settings_type)
 
 
 def trainer(name: str) -> tuple[type[Training[Any]], type[TrainingSettings]]:
-    """Trainer and settings of `ppo` or `sb3`. The other one isn't imported."""
+    """The classes of the trainer `ppo` or `sb3` and of its settings. Only the module of this trainer is imported."""
     module = import_module(f"artus_training.learn.{name}")
     return module.Trainer, module.Settings
 
 
 def parse(arguments: Sequence[str], name: str = "ppo", description: str = "") -> Any:
-    """Settings from the command line; the other ones come from the preset, or with `--resume` from the checkpoint.
+    """Settings from the command line; what isn't given comes from the preset, or with `--resume` from the checkpoint.
 
     Raises:
         ValueError: If one is invalid.
         UsageError: If the checkpoint is missing or damaged.
     """
-    kind, settings = trainer(name)
-    given = given_settings(read_options(options(), kind.PROGRAM, arguments, description=description), settings)
-    return read_settings(settings(), given, lambda path: read_checkpoint(path)[0].settings)
+    trainer_type, settings_type = trainer(name)
+    given = given_settings(
+        read_options(options(), trainer_type.PROGRAM, arguments, description=description), settings_type
+    )
+    return read_settings(settings_type(), given, lambda path: read_checkpoint(path)[0].settings)
 
 
 def run(arguments: Sequence[str], name: str, description: str, ranks: Ranks) -> int:
-    """Run a training."""
+    """Run a training. Returns the exit code."""
 
     def read() -> TrainingSettings:
         try:
@@ -180,27 +182,27 @@ class All:
         if not variants:
             raise ValueError(f"{self.game} has no presets: train its variants one by one, with `artus train`")
         with_goals = [variant for variant in variants if goals(definition, *variant)]
-        _, settings = trainer("ppo")
+        _, settings_type = trainer("ppo")
         trainings = []
         for rules, num_players in with_goals or variants:
-            default = settings(game=self.game, rules=rules, num_players=num_players)
-            each = with_preset(default, {"steps": SHORT, "runs": str(self.runs)})
-            each.resume = self.resume and each.checkpoint.exists()
-            if each.folder.is_dir() and not each.resume:
-                begin_run(each.folder, "--runs FOLDER")
-            trainings.append(each)
+            default = settings_type(game=self.game, rules=rules, num_players=num_players)
+            training = with_preset(default, {"steps": SHORT, "runs": str(self.runs)})
+            training.resume = self.resume and training.checkpoint.exists()
+            if training.folder.is_dir() and not training.resume:
+                begin_run(training.folder, "--runs FOLDER")
+            trainings.append(training)
         return trainings
 
 
 def main_all(arguments: Sequence[str]) -> int:
     """The command `artus train-all`."""
-    given = read_options(All, "artus train-all", arguments)
+    options = read_options(All, "artus train-all", arguments)
     try:
-        trainings = given.trainings()
+        trainings = options.trainings()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    good = train_all(trainings)
-    return 130 if good is None else int(not good)
+    all_reached = train_all(trainings)
+    return 130 if all_reached is None else int(not all_reached)
 
 
 def train_all(settings: Sequence[TrainingSettings]) -> bool | None:
@@ -209,25 +211,25 @@ def train_all(settings: Sequence[TrainingSettings]) -> bool | None:
     Returns:
         Whether all agents reached the goals of their presets; None if Ctrl-C stopped a training.
     """
-    kind, _ = trainer("ppo")
+    trainer_type, _ = trainer("ppo")
     rows = [("agent", "against", "wins (95 %)", "margin", "goal")]
-    good = True
-    for each in settings:
-        if not train(kind, each):
+    all_reached = True
+    for training in settings:
+        if not train(trainer_type, training):
             return None
-        wanted = goals(each.definition, each.rules, each.num_players)
-        for result in read_card(each.agent)["strength"]:
+        win_rates_wanted = goals(training.definition, training.rules, training.num_players)
+        for result in read_card(training.agent)["strength"]:
             low, high = result["wins_95"]
-            goal = wanted.get(result["against"], 0.0)
-            reached = result["wins"] >= goal
-            good &= reached
+            goal = win_rates_wanted.get(result["against"], 0.0)
+            goal_reached = result["wins"] >= goal
+            all_reached &= goal_reached
             rows.append(
                 (
-                    f"{each.rules}, {each.num_players} players", one_line_name(result["against"]),
+                    f"{training.rules}, {training.num_players} players", one_line_name(result["against"]),
                     f"{result['wins']:.1%} ({100 * low:.1f}..{100 * high:.1f})", f"{result['margin']:+.1f}",
-                    f"{goal:.0%} {'ok' if reached else 'missed'}" if goal else "",
+                    f"{goal:.0%} {'ok' if goal_reached else 'missed'}" if goal else "",
                 )
             )  # fmt: skip
-    legend = "margin: mean of its points minus those of the others. goal: wins that it should reach."
-    print(as_text("", table(rows, numbers=(2, 3, 4)), "", legend))
-    return good
+    legend = "margin: mean of its points minus those of the others. goal: win rate that it should reach."
+    print(as_text("", table(rows, number_columns=(2, 3, 4)), "", legend))
+    return all_reached

@@ -1,4 +1,4 @@
-"""Draw how often trained agents won on the way: their learning curves, as a picture.
+"""Draw learning curves: how often agents won while they were trained.
 
 Examples:
     artus curves runs/*/agent.json --out curves.png
@@ -37,7 +37,7 @@ class Options:
 
     cards: Annotated[tuple[Path, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
     """Saved agents (*.json or *.safetensors). The curve of an agent that was trained further (--start) continues the
-    one before."""
+    curve of the agent that it started from."""
     out: Path = Path("curves.png")
     """File for the picture."""
 
@@ -50,7 +50,7 @@ class Variant(NamedTuple):
     num_players: int
 
     @property
-    def place(self) -> tuple[Any, ...]:
+    def sort_key(self) -> tuple[Any, ...]:
         """Sort key: rule sets in the order of their game."""
         rules = find_game(self.game).rules
         return self.game, rules.index(self.rules) if self.rules in rules else len(rules), self.rules, self.num_players
@@ -61,7 +61,7 @@ class Line(NamedTuple):
 
     label: str  # label of the agent
     opponent: str
-    spent: list[float]  # million decisions
+    decisions: list[float]  # million decisions until each evaluation
     wins: list[float]  # fraction of the games
 
 
@@ -70,7 +70,8 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
 
     Args:
         cards: A label and a card for each agent. Agents of one variant share a panel. The curve of an agent that was
-            trained further from another one of these (`--start`) continues that one's curve, under its own label.
+            trained further (`--start`) from another of these agents continues the other agent's curve, under its own
+            label.
         path: Path of the picture; its suffix selects the format.
 
     Raises:
@@ -78,37 +79,41 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
         OSError: If the picture can't be written.
     """
     panels: dict[Variant, list[Line]] = {}
-    runs = [_runs(card, [other for _, other in cards]) for _, card in cards]
-    for (label, card), own in zip(cards, runs, strict=True):
+    histories = [_history(card, [other_card for _, other_card in cards]) for _, card in cards]
+    for (label, card), history in zip(cards, histories, strict=True):
         game = find_game(card.get("game", DEFAULT_GAME)).name
         for key in _pairings(card):
-            where, _, opponent = key.partition("/")
-            if any(run is card and key in _pairings(others[-1]) for others in runs for run in others[:-1]):
-                continue  # part of the curve of its successor
-            rules, _, players = where.rpartition("-")
-            line = Line(label, opponent, *_curve(own, key))
+            variant_text, _, opponent = key.partition("/")
+            if any(
+                training is card and key in _pairings(trainings[-1])
+                for trainings in histories
+                for training in trainings[:-1]
+            ):
+                continue  # drawn as part of the curve of the agent that was trained further
+            rules, _, players = variant_text.rpartition("-")
+            line = Line(label, opponent, *_curve(history, key))
             panels.setdefault(Variant(game, rules, int(players)), []).append(line)
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
-    looks = _looks(list(panels.values()))
+    styles = _styles(list(panels.values()))
     several = len({line.label for lines in panels.values() for line in lines}) > 1
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure((1 + 3.6 * columns, 0.6 + 2.7 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     games = {variant.game for variant in panels}
-    mixed = len(games) > 1
-    if not mixed and DEFAULT_GAME not in games:  # one title for all panels; none for the default game
+    several_games = len(games) > 1
+    if not several_games and DEFAULT_GAME not in games:  # one title for all panels; none for the default game
         figure.suptitle(find_game(*games).title)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
-    for axis, variant in zip(axes.flat, sorted(panels, key=lambda variant: variant.place), strict=False):
+    for axis, variant in zip(axes.flat, sorted(panels, key=lambda variant: variant.sort_key), strict=False):
         for line in panels[variant]:
             name = f"{line.label} against {line.opponent}" if several else f"against {line.opponent}"
-            look = looks[line.label, line.opponent]
-            axis.plot(line.spent, line.wins, **look, markersize=3.5, linewidth=1.4, label=name)
+            style = styles[line.label, line.opponent]
+            axis.plot(line.decisions, line.wins, **style, markersize=3.5, linewidth=1.4, label=name)
         axis.axhline(1 / variant.num_players, color="0.6", linewidth=0.8, linestyle=":")
-        title = variant_name(variant.game if mixed else DEFAULT_GAME, *variant[1:])
+        title = variant_name(variant.game if several_games else DEFAULT_GAME, *variant[1:])
         axis.set(title=title, ylim=(0, 1.02), xlim=(0, None))
         axis.set_xlabel("million decisions")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
@@ -129,44 +134,47 @@ def _pairings(card: dict[str, Any]) -> list[str]:
 
 
 def _curve(runs: Sequence[dict[str, Any]], key: str) -> tuple[list[float], list[float]]:
-    """Million decisions (of all variants) until each evaluation, and win rates, over successive trainings."""
-    spent, wins, before = [], [], 0.0
+    """Million decisions (of all variants) until each evaluation, and win rates, over successive trainings. Returns two
+    lists of the same length."""
+    decisions, wins, earlier = [], [], 0.0
     for run in runs:
         for point in run.get("curve", []):
             if key in point["wins"]:  # an opponent may have been added later
-                spent.append(before + point["steps"] / 1e6)
+                decisions.append(earlier + point["steps"] / 1e6)
                 wins.append(point["wins"][key])
-        before += run.get("steps", 0) / 1e6
-    return spent, wins
+        earlier += run.get("steps", 0) / 1e6
+    return decisions, wins
 
 
-def _runs(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The successive trainings of an agent, the first one first, as far as their cards are given."""
+def _history(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The cards of an agent's successive trainings, the earliest first; cards that aren't given are left out."""
     runs = [card]
     while True:
         start = runs[0].get("start")
-        before = [other for other in cards if start and other.get("weights") == start and other not in runs]
-        if not before:
+        predecessors = [other for other in cards if start and other.get("weights") == start and other not in runs]
+        if not predecessors:
             return runs
-        runs.insert(0, before[0])
+        runs.insert(0, predecessors[0])
 
 
-def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
-    """Colour and marker by agent and opponent: the same in every panel, and unique within a panel.
+def _styles(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
+    """Colour and marker for each pair (label, opponent): the same in every panel, and unique within a panel.
 
-    Agents that never share a panel may have the same colours, so that these last longer.
+    Agents that never share a panel may have the same colours, because there are few.
     """
     opponents = list(dict.fromkeys(line.opponent for lines in panels for line in lines))
-    number: dict[str, int] = {}
+    label_number: dict[str, int] = {}
     for label in dict.fromkeys(line.label for lines in panels for line in lines):
-        beside = {line.label for lines in panels if any(line.label == label for line in lines) for line in lines}
-        number[label] = next(free for free in count() if free not in {number.get(other) for other in beside})
-    looks = {}
-    for label in number:
-        for place, opponent in enumerate(opponents):
-            again, colour = divmod(number[label] * len(opponents) + place, len(COLOURS))
-            looks[label, opponent] = {"color": COLOURS[colour], "marker": MARKERS[(colour + again) % len(MARKERS)]}
-    return looks
+        panel_mates = {line.label for lines in panels if any(line.label == label for line in lines) for line in lines}
+        label_number[label] = next(
+            unused for unused in count() if unused not in {label_number.get(other) for other in panel_mates}
+        )
+    styles = {}
+    for label in label_number:
+        for index, opponent in enumerate(opponents):
+            cycle, colour = divmod(label_number[label] * len(opponents) + index, len(COLOURS))
+            styles[label, opponent] = {"color": COLOURS[colour], "marker": MARKERS[(colour + cycle) % len(MARKERS)]}
+    return styles
 
 
 def main(arguments: list[str]) -> int:

@@ -14,15 +14,15 @@ from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.cards import point
 
 EVALUATIONS = 5
-"""Evaluations of each training that has at least this number of updates, evenly spread; none if they are switched
-off."""
+"""Evaluations of each training that has at least this number of updates, evenly spread; there are none if
+`evaluate_every` is 0."""
 
 
 def evaluation_due(before: float, after: float) -> bool:
     """Whether a training has finished another of its `EVALUATIONS` equal parts.
 
     Args:
-        before, after: Share of the training that was done before and after a round: 0..1.
+        before, after: Fraction of the training that was done before and after a round, 0..1.
     """
     return int(before * EVALUATIONS) < int(after * EVALUATIONS)
 

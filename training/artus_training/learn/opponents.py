@@ -29,14 +29,14 @@ class Opponents:
     Args:
         settings: The settings.
         network: The learner's network; its first earlier self is a copy.
-        variants: Players and columns of the games of each variant.
+        variants: Number of players, and columns in the rollout, of the games of each variant.
         seats_each: Seats of an opponent in each of its games; 0: from one to all but one, in turn.
         bfloat16: Whether earlier selves compute in bfloat16.
 
     Attributes:
-        seats: The player of each seat, `LEARNER`, `past` or an index into `agents`: shape (games, most players).
+        seats: The player on each seat: `LEARNER`, `past` or an index into `agents`; shape (games, most players).
         agents: The opponents other than earlier selves.
-        past: The number of the earlier self.
+        past: The number in `seats` that stands for the earlier self.
         pool: Weights of earlier selves, the oldest first.
     """
 
@@ -60,24 +60,24 @@ class Opponents:
         self.fractions = [*(fractions[name] for name in names), fractions.get(PAST, 0.0)]
         self.seats = np.full((variants[-1][1].stop, network.shape.players), LEARNER)
         self.pool: list[dict[str, torch.Tensor]] = []
-        self._earlier: Network | None = None
+        self._earlier_network: Network | None = None
         if self.fractions[self.past]:
-            self._earlier = Network(network.shape).to(next(network.parameters()).device)
+            self._earlier_network = Network(network.shape).to(next(network.parameters()).device)
             if bfloat16:
-                self._earlier.bfloat16()  # so that calls don't convert weights
+                self._earlier_network.bfloat16()  # so that calls don't convert weights
             self.remember(network, 0)
         self.take_all_seats()
 
     def earlier_self(self, updates: int) -> Network | None:
         """The earlier self that plays in a round, one for all games, so that one call of a network is enough; None if
         there are none."""
-        if self._earlier is not None:
-            self._earlier.load_state_dict(self.pool[updates % len(self.pool)])
-        return self._earlier
+        if self._earlier_network is not None:
+            self._earlier_network.load_state_dict(self.pool[updates % len(self.pool)])
+        return self._earlier_network
 
     def remember(self, network: Network, updates: int) -> None:
         """After every `snapshot_every` updates, add a copy of the network to the pool; it replaces the oldest."""
-        if self._earlier is not None and updates % self.settings.snapshot_every == 0:
+        if self._earlier_network is not None and updates % self.settings.snapshot_every == 0:
             self.pool.append({name: value.detach().cpu().clone() for name, value in network.state_dict().items()})
             del self.pool[: -self.settings.pool_size]
 
@@ -95,26 +95,33 @@ class Opponents:
 
         Args:
             variant: Index of the variant.
-            which: Numbers of its games that have just been dealt.
+            which: Numbers of its games that have just been dealt, shape (n,).
             first_time: Whether no opponents have sat in these games before.
         """
         num_players, columns = self.variants[variant]
         seats, count = self.seats[columns], self.seats_each
-        low = 0.0
+        range_start = 0.0
         for opponent, fraction in enumerate(self.fractions):
-            first, last = round(low * len(seats)), round((low + fraction) * len(seats))
-            low += fraction
+            first, last = round(range_start * len(seats)), round((range_start + fraction) * len(seats))
+            range_start += fraction
             for game in which[(which >= first) & (which < last)]:
-                theirs = seats[game, :num_players] != LEARNER
-                start = game if first_time else int(np.argmax(theirs & ~np.roll(theirs, 1))) + 1
+                is_opponent = seats[game, :num_players] != LEARNER
+                start = game if first_time else int(np.argmax(is_opponent & ~np.roll(is_opponent, 1))) + 1
                 seats[game, :num_players] = LEARNER
-                held = start + np.arange(count or 1 + game // num_players % (num_players - 1))
-                seats[game, held % num_players] = opponent
+                opponent_seats = start + np.arange(count or 1 + game // num_players % (num_players - 1))
+                seats[game, opponent_seats % num_players] = opponent
 
 
-def shared(reward: np.ndarray, learns: np.ndarray) -> np.ndarray:
-    """Replace the rewards of a game's learning seats by their mean: shapes (n, P), float32, and (n, P), bool ->
-    (n, P), float32."""
+def share_rewards(reward: np.ndarray, learns: np.ndarray) -> np.ndarray:
+    """Replace the rewards of the learning seats of each game by their mean.
+
+    Args:
+        reward: Rewards in n games of P players: shape (n, P), float32.
+        learns: Whether a seat learns: shape (n, P), bool.
+
+    Returns:
+        The new rewards: shape (n, P), float32.
+    """
     mean = (reward * learns).sum(axis=1, keepdims=True) / np.maximum(1, learns.sum(axis=1, keepdims=True))
     return np.where(learns, mean, reward).astype(np.float32)
 
@@ -127,14 +134,14 @@ class Opponent:
         agent: The agent.
 
     Attributes:
-        asked: Number of decisions since the last `end_round`.
-        given_up: Number of these that were replaced by random ones.
+        decisions: Number of decisions since the last `end_round`.
+        num_given_up: Number of these decisions that were replaced by random ones.
     """
 
     def __init__(self, name: str, agent: Agent) -> None:
         self.name = name
         self.agent = agent
-        self.asked = self.given_up = 0
+        self.decisions = self.num_given_up = 0
         self.warned = False
         self.reason = ""  # reason of the first given-up decision in the last round that had one
 
@@ -152,28 +159,30 @@ class Opponent:
             )
         actions = actions.astype(np.int64)
         mask = view.mask
-        known = (actions >= 0) & (actions < mask.shape[1])
-        legal = known & (mask[np.arange(len(view)), np.where(known, actions, 0)] == 1)
+        in_range = (actions >= 0) & (actions < mask.shape[1])
+        legal = in_range & (mask[np.arange(len(view)), np.where(in_range, actions, 0)] == 1)
         if not legal.all():
             self._play_at_random(view, actions, np.flatnonzero(~legal))
-        self.asked += len(view)
+        self.decisions += len(view)
         return actions
 
     def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
-        if not self.given_up:  # later reasons are less useful: a program that keeps failing isn't even started again
-            self.reason = self._why(view, actions, int(games[0]))
+        if (
+            not self.num_given_up
+        ):  # later reasons are less useful: a program that keeps failing isn't even started again
+            self.reason = self._failure_reason(view, actions, int(games[0]))
         if not self.warned:
             self.warned = True
             print(
                 f"opponent {self.name} gave a game up ({self.reason}): random moves are played in its place",
                 file=sys.stderr,
             )
-        self.given_up += len(games)
+        self.num_given_up += len(games)
         for game in games:
             legal = np.flatnonzero(view.mask[game])
             actions[game] = legal[int(view.keys[game] % np.uint64(len(legal)))]
 
-    def _why(self, view: View, actions: np.ndarray, game: int) -> str:
+    def _failure_reason(self, view: View, actions: np.ndarray, game: int) -> str:
         if actions[game] != FORFEIT:
             return f"illegal action {actions[game]}"
         reasons = getattr(self.agent, "failures", {})
@@ -181,7 +190,7 @@ class Opponent:
 
 
 def end_round(opponents: Iterable[Any]) -> int:
-    """Return the number of given-up decisions in a round, and reset the counters.
+    """Return how many decisions the opponents gave up in a round, and reset the counters.
 
     Raises:
         UsageError: If an opponent gave up all its decisions.
@@ -189,8 +198,8 @@ def end_round(opponents: Iterable[Any]) -> int:
     given_up = 0
     for opponent in opponents:
         if isinstance(opponent, Opponent):
-            if opponent.asked and opponent.given_up == opponent.asked:
+            if opponent.decisions and opponent.num_given_up == opponent.decisions:
                 raise UsageError(f"opponent {opponent.name} gives up every game: {opponent.reason}")
-            given_up += opponent.given_up
-            opponent.asked = opponent.given_up = 0
+            given_up += opponent.num_given_up
+            opponent.decisions = opponent.num_given_up = 0
     return given_up

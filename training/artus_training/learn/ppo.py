@@ -1,9 +1,9 @@
 """Proximal policy optimisation (PPO) by self-play, on many games at once. Read it from top to bottom.
 
-Settings, advantages, `loss`, and the trainer, which collects and updates in turn. One network plays all seats.
-Elsewhere: what every trainer shares (`settings`, and in `runs` files, evaluations, resuming), the buffers (`rollout`),
-opponents and earlier selves (`opponents`), the network (`artus_agents.network`), several processes (`ranks`), and
-checkpoints (`state`).
+This module has the settings, the advantages, the `loss`, and the trainer, which collects decisions and learns from them
+in turn. One network plays all seats. Other modules have the code of all trainers (`settings`; `runs`: files,
+evaluations, resuming), the buffers (`rollout`), opponents and earlier selves (`opponents`), the network
+(`artus_agents.network`), several processes (`ranks`), and checkpoints (`state`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.play.rewards import mode_index
 from artus_training.learn.checkpoints import Progress, Tensors
-from artus_training.learn.opponents import LEARNER, Opponents, end_round, shared
+from artus_training.learn.opponents import LEARNER, Opponents, end_round, share_rewards
 from artus_training.learn.ranks import ALONE, Ranks
 from artus_training.learn.rollout import Decisions, Minibatch, Rollout
 from artus_training.learn.runs import Training
@@ -78,13 +78,13 @@ class Settings(TrainingSettings):
     @property
     def variants(self) -> list[tuple[str, int]]:
         """All variants of the training. Raises a ValueError if one of `also` isn't RULES-PLAYERS."""
-        more = []
+        other_variants = []
         for text in self.also:
             rules, _, players = text.rpartition("-")
             if not players.isdigit():
                 raise ValueError(f"also takes RULES-PLAYERS such as {self.rules}-{self.num_players}, got {shown(text)}")
-            more.append((rules, int(players)))
-        return [(self.rules, self.num_players), *more]
+            other_variants.append((rules, int(players)))
+        return [(self.rules, self.num_players), *other_variants]
 
     @property
     def bfloat16(self) -> bool:
@@ -100,8 +100,8 @@ class Settings(TrainingSettings):
     def bytes_a_decision(self) -> int:
         """Bytes of one decision in a rollout."""
         shape = self.shape()
-        of_actions = 8 * self.definition.mask_words + shape.num_actions * shape.num_action_features
-        return shape.observation_size + of_actions + 12 * shape.players + 32
+        action_bytes = 8 * self.definition.mask_words + shape.num_actions * shape.num_action_features
+        return shape.observation_size + action_bytes + 12 * shape.players + 32
 
     def check(self, ranks: int = 1) -> None:
         """See `TrainingSettings.check`."""
@@ -109,8 +109,8 @@ class Settings(TrainingSettings):
         if len(set(self.variants)) < len(self.variants):
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants) * ranks:
-            each = "variant" if ranks == 1 else f"variant in each of the {ranks} ranks"
-            raise ValueError(f"num_games must be at least one for each {each}, got {self.num_games}")
+            unit = "variant" if ranks == 1 else f"variant in each of the {ranks} ranks"
+            raise ValueError(f"num_games must be at least one for each {unit}, got {self.num_games}")
         if self.num_games % ranks:
             raise ValueError(f"num_games must be a multiple of the {ranks} ranks, got {self.num_games}")
         if self.opponent_seats >= (fewest := min(players for _, players in self.variants)):
@@ -125,68 +125,75 @@ class Settings(TrainingSettings):
 
 @jit
 def estimate_advantages(rollout, gamma, gae_lambda):
-    """Write advantages and returns of a rollout: generalised advantage estimation, seat by seat.
+    """Estimate the advantages and returns of a rollout, seat by seat, by generalised advantage estimation.
 
     A seat's trajectory is the sequence of its own decisions. All rewards of a seat between two of its decisions, also
-    for moves of other players, are credited to the first one; the bootstrap is the value at the second one, or 0 if the
-    game has ended. A decision whose seat hasn't moved again yet is not ready: it is carried over to the next rollout,
-    so that each decision is used exactly once.
+    for moves of other players, are credited to the earlier decision; the bootstrap is the value at the later decision,
+    or 0 if the game has ended. A decision whose seat hasn't moved again yet is not ready: it is carried over to the
+    next rollout, so that each decision is used exactly once.
+
+    Args:
+        rollout: A `Rollout`; `advantage`, `returns`, `ready`, `pending` and `carried_reward` are written.
+        gamma: Discount of future rewards.
+        gae_lambda: Lambda of generalised advantage estimation.
     """
     num_steps, num_games, seats = rollout.reward.shape
-    ahead_value, ahead_return, ahead_advantage = np.zeros(seats), np.zeros(seats), np.zeros(seats)
-    paid, known = np.zeros(seats), np.zeros(seats, np.bool_)
+    # For each seat: value, return and advantage of its next decision (the loop goes backwards in time), the rewards
+    # before that decision, and whether it, or the end of the game, is in this rollout.
+    next_value, next_return, next_advantage = np.zeros(seats), np.zeros(seats), np.zeros(seats)
+    reward_sum, outcome_known = np.zeros(seats), np.zeros(seats, np.bool_)
     for n in range(num_games):
         players = rollout.num_players[n]
-        paid[:] = 0
-        known[:] = False
+        reward_sum[:] = 0
+        outcome_known[:] = False
         rollout.pending[:, n] = -1
-        still_open = np.zeros(seats)
+        pending_reward = np.zeros(seats)
         for t in range(num_steps - 1, -1, -1):
             if rollout.done[t, n]:
-                known[:] = True
-                ahead_value[:], ahead_return[:], ahead_advantage[:], paid[:] = 0, 0, 0, 0
+                outcome_known[:] = True
+                next_value[:], next_return[:], next_advantage[:], reward_sum[:] = 0, 0, 0, 0
             for seat in range(players):
-                paid[seat] += rollout.reward[t, n, seat]
+                reward_sum[seat] += rollout.reward[t, n, seat]
             rollout.ready[seats + t, n] = False
             if not rollout.learns[t, n]:
                 continue
-            me, row = int(rollout.player[t, n]), seats + t
-            own = rollout.value[row, n, 0]
+            mover, row = int(rollout.player[t, n]), seats + t
+            value = rollout.value[row, n, 0]
             rollout.returns[row, n] = np.nan
-            if known[me]:
-                delta = paid[me] + gamma * ahead_value[me] - own
-                ahead_advantage[me] = delta + gamma * gae_lambda * ahead_advantage[me]
-                ahead_return[me] = ahead_advantage[me] + own
-                rollout.advantage[row, n] = ahead_advantage[me]
-                rollout.returns[row, n, 0] = ahead_return[me]
+            if outcome_known[mover]:
+                delta = reward_sum[mover] + gamma * next_value[mover] - value
+                next_advantage[mover] = delta + gamma * gae_lambda * next_advantage[mover]
+                next_return[mover] = next_advantage[mover] + value
+                rollout.advantage[row, n] = next_advantage[mover]
+                rollout.returns[row, n, 0] = next_return[mover]
                 rollout.ready[row, n] = True
                 for seat in range(players):
-                    if seat != me and known[seat]:
-                        later = paid[seat] + gamma * ahead_return[seat]
-                        rollout.returns[row, n, (seat - me + players) % players] = later
+                    if seat != mover and outcome_known[seat]:
+                        other_return = reward_sum[seat] + gamma * next_return[seat]
+                        rollout.returns[row, n, (seat - mover + players) % players] = other_return
             else:
-                rollout.pending[me, n] = row
-                still_open[me] = paid[me]
-                ahead_advantage[me] = 0
-                ahead_return[me] = own
-            ahead_value[me] = own
-            paid[me] = 0
-            known[me] = True
+                rollout.pending[mover, n] = row
+                pending_reward[mover] = reward_sum[mover]
+                next_advantage[mover] = 0
+                next_return[mover] = value
+            next_value[mover] = value
+            reward_sum[mover] = 0
+            outcome_known[mover] = True
         for seat in range(players):  # the carried-over decisions are the first of their seats
             rollout.ready[seat, n] = False
             if rollout.carried[seat, n]:
-                total = rollout.carried_reward[seat, n] + paid[seat]
-                own = rollout.value[seat, n, 0]
+                total_reward = rollout.carried_reward[seat, n] + reward_sum[seat]
+                value = rollout.value[seat, n, 0]
                 rollout.returns[seat, n] = np.nan
-                if known[seat]:
-                    delta = total + gamma * ahead_value[seat] - own
-                    rollout.advantage[seat, n] = delta + gamma * gae_lambda * ahead_advantage[seat]
-                    rollout.returns[seat, n, 0] = rollout.advantage[seat, n] + own
+                if outcome_known[seat]:
+                    delta = total_reward + gamma * next_value[seat] - value
+                    rollout.advantage[seat, n] = delta + gamma * gae_lambda * next_advantage[seat]
+                    rollout.returns[seat, n, 0] = rollout.advantage[seat, n] + value
                     rollout.ready[seat, n] = True
                 else:
                     rollout.pending[seat, n] = seat
-                    still_open[seat] = total
-            rollout.carried_reward[seat, n] = still_open[seat]
+                    pending_reward[seat] = total_reward
+            rollout.carried_reward[seat, n] = pending_reward[seat]
 
 
 # --- the loss ---
@@ -262,14 +269,14 @@ class Trainer(Training[Settings]):
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
         shape, scale = s.shape(), s.definition.observation_scale(s.definition.standard)
         self.network = Network(shape, scale, s.definition.action_feature_gates).to(self.device)
-        if start := self.initial_weights():  # with `resume` none: `load_tensors` overwrites the weights
+        if start := self.initial_weights():  # None with `resume`: then `load_tensors` overwrites the weights
             self.network.load_state_dict(start.weights)
-        ranks.share(self.network)
+        ranks.share_weights(self.network)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
         self.begin_games()
-        variants = [(of.batch.num_players, of.columns) for of in self.variants]
+        variants = [(games.batch.num_players, games.columns) for games in self.variants]
         self.opponents = Opponents(s, self.network, variants, s.opponent_seats, s.bfloat16)
-        num_players = np.concatenate([np.full(len(of.batch), of.batch.num_players) for of in self.variants])
+        num_players = np.concatenate([np.full(len(games.batch), games.batch.num_players) for games in self.variants])
         self.rollout = Rollout.of(num_players, s.num_steps, shape, s.definition.mask_words)
 
     def begin_games(self, updates: int = 0) -> None:
@@ -287,13 +294,13 @@ class Trainer(Training[Settings]):
                 s.variants, bounds, bounds[1:], seed_stream(s.seed, count, _DEALS, first * count), strict=False
             )
         ]  # fmt: skip
-        self.order = torch.Generator()
-        self.order.manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES, first)[0] >> np.uint64(1)))
-        self.draws = seed_stream(s.seed, self.num_games, _DRAWS, first)
+        self.minibatch_generator = torch.Generator()
+        self.minibatch_generator.manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES, first)[0] >> np.uint64(1)))
+        self.draw_keys = seed_stream(s.seed, self.num_games, _DRAWS, first)
         self.opponent_keys = seed_stream(s.seed, self.num_games, _OPPONENTS, first)
 
     def play_and_learn(self) -> dict[str, float]:
-        """One round. Returns figures for the log."""
+        """Play and learn in one round. Returns figures for the log."""
         self.collect()
         return self.update()
 
@@ -301,34 +308,35 @@ class Trainer(Training[Settings]):
         """Play `num_steps` decisions in every game, and estimate their advantages.
 
         Raises:
-            UsageError: If an opponent gives all its games up.
+            UsageError: If an opponent gives up all its games.
         """
         s = self.settings
         self.ranks.copy_first(self.network)
-        torch.set_num_threads(self.threads)  # an opponent may have changed it
+        torch.set_num_threads(self.threads)  # an opponent may have changed the number
         if s.final_reward and self.progress >= s.final_part:
-            for of in self.variants:
-                of.batch.reward_mode = s.final_reward
-        past = self.opponents.earlier_self(self.updates)
+            for games in self.variants:
+                games.batch.reward_mode = s.final_reward
+        earlier_self = self.opponents.earlier_self(self.updates)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=s.bfloat16):  # converts the weights only once
             for t in range(s.num_steps):
-                self._play(t, past)
+                self._play(t, earlier_self)
         estimate_advantages(self.rollout, s.gamma, s.gae_lambda)
         self._normalise()
         self.given_up = end_round(self.opponents.agents)
         self.steps += s.num_steps * s.num_games
 
     def _normalise(self) -> None:
-        """Normalise the advantages over the decisions of all ranks, which also fix the number of minibatches."""
+        """Normalise the advantages over the decisions of all ranks, whose number also fixes the number of
+        minibatches."""
         s, rollout = self.settings, self.rollout
         advantage = rollout.advantage[rollout.ready]
         total, mean, variance = self.ranks.statistics(advantage)
-        self.variance = self.ranks.statistics(rollout.returns[rollout.ready, 0])[2] + 1e-8
-        self.explained = 1 - variance / self.variance
+        self.returns_variance = self.ranks.statistics(rollout.returns[rollout.ready, 0])[2] + 1e-8
+        self.explained_variance = 1 - variance / self.returns_variance
         self.num_minibatches = max(1, round(total / s.batch_size)) if total else 0
         rollout.advantage[rollout.ready] = (advantage - mean) / (variance**0.5 + 1e-8)
 
-    def _play(self, t: int, past: Network | None) -> None:
+    def _play(self, t: int, earlier_self: Network | None) -> None:
         """Play step t of a rollout."""
         rollout, row, opponents = self.rollout, self.rollout.reward.shape[2] + t, self.opponents
         for batch, columns in self.variants:
@@ -340,29 +348,38 @@ class Trainer(Training[Settings]):
                 write_action_features(batch.tables, batch.states, batch.legal_bits, features, batch.threads)
         movers = np.take_along_axis(opponents.seats, rollout.player[t, :, None].astype(np.int64), axis=1)[:, 0]
         rollout.learns[t] = movers == LEARNER
-        bits = key_bits(self.draws)
-        self.draws = following_keys(self.draws)
-        self._choose(self.network, row, rollout.learns[t], bits)
-        if past is not None:
-            self._choose(past, row, movers == opponents.past, bits)
+        random_bits = key_bits(self.draw_keys)
+        self.draw_keys = following_keys(self.draw_keys)
+        self._choose(self.network, row, rollout.learns[t], random_bits)
+        if earlier_self is not None:
+            self._choose(earlier_self, row, movers == opponents.past, random_bits)
         if not self.settings.forced:
             rollout.learns[t] &= np.bitwise_count(rollout.legal[row]).sum(axis=1) > 1
         for index, (batch, columns) in enumerate(self.variants):
-            others = np.flatnonzero((movers[columns] != LEARNER) & (movers[columns] != opponents.past))
-            if len(others):
+            agent_games = np.flatnonzero((movers[columns] != LEARNER) & (movers[columns] != opponents.past))
+            if len(agent_games):
                 seats, keys = opponents.seats[columns], self.opponent_keys[columns]
-                rollout.action[row, columns][others] = choose_actions(batch, opponents.agents, seats, keys, others)
+                rollout.action[row, columns][agent_games] = choose_actions(
+                    batch, opponents.agents, seats, keys, agent_games
+                )
             reward, done = batch.step(rollout.action[row, columns])
             if self.settings.together:
-                reward = shared(reward, opponents.seats[columns, : batch.num_players] == LEARNER)
+                reward = share_rewards(reward, opponents.seats[columns, : batch.num_players] == LEARNER)
             rollout.reward[t, columns, : batch.num_players] = reward
             rollout.done[t, columns] = done
             opponents.take_seats(index, np.flatnonzero(done))
 
-    def _choose(self, network: Network, row: int, moves: np.ndarray, bits: np.ndarray) -> None:
-        """Draw a network's actions for the games in which it moves, shape (N,), bool, with 64 random bits for each."""
+    def _choose(self, network: Network, row: int, to_move: np.ndarray, bits: np.ndarray) -> None:
+        """Draw a network's actions in the games in which it is to move, and write them into the rollout.
+
+        Args:
+            network: The network.
+            row: The row of the rollout.
+            to_move: Whether the network is to move: shape (N,), bool.
+            bits: 64 random bits for each game: shape (N,), uint64.
+        """
         rollout = self.rollout
-        games = slice(None) if moves.all() else np.flatnonzero(moves)  # a slice copies nothing
+        games = slice(None) if to_move.all() else np.flatnonzero(to_move)  # a slice copies nothing
         if (observation := rollout.observation[row, games]).size:
             output = infer(network, observation, self.settings.bfloat16)
             rollout.value[row, games] = output.values.numpy()
@@ -373,30 +390,32 @@ class Trainer(Training[Settings]):
     def update(self) -> dict[str, float]:
         """Learn from all decisions of the rollout that are ready. Returns figures for the log."""
         s, rollout = self.settings, self.rollout
-        decisions = Decisions(rollout, self.variance, self.device)
+        decisions = Decisions(rollout, self.returns_variance, self.device)
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
         ready = np.flatnonzero(rollout.ready)
         figures: dict[str, Any] = {}
         for _ in range(s.epochs if self.num_minibatches else 0):  # 0: all decisions are carried over
-            for rows in self._minibatches(shuffled(ready, self.order)):
-                value, more = loss(self.network, decisions.minibatch(rows.sort().values), s)  # sorted: faster to read
+            for rows in self._minibatches(shuffled(ready, self.minibatch_generator)):
+                minibatch = decisions.minibatch(rows.sort().values)  # sorted: faster to read
+                mean_loss, batch_figures = loss(self.network, minibatch, s)
                 self.optimizer.zero_grad()
-                value.backward()
+                mean_loss.backward()
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), s.max_grad_norm)
                 self.optimizer.step()
-                figures = {name: figures.get(name, 0.0) + figure for name, figure in more.items()}
+                figures = {name: figures.get(name, 0.0) + figure for name, figure in batch_figures.items()}
         rollout.carry_over()
         self.updates += 1
         self.opponents.remember(self.network, self.updates)
         if not self.num_minibatches:
             return {"given_up": self.given_up}
         figures = {name: float(figure) / max(1, s.epochs * len(ready)) for name, figure in figures.items()}
-        figures |= {"learning_rate": self.learning_rate, "explained_variance": self.explained}
+        figures |= {"learning_rate": self.learning_rate, "explained_variance": self.explained_variance}
         return figures | {"given_up": self.given_up}
 
     def _minibatches(self, rows: torch.Tensor) -> list[torch.Tensor]:
-        """Split rows into as many minibatches as the other ranks have; the last one has the rest."""
+        """Split rows into as many minibatches as the other ranks have; the last minibatch has all rows that are
+        left."""
         size = self.settings.batch_size // self.ranks.size
         return list(torch.tensor_split(rows, [size * i for i in range(1, self.num_minibatches)]))
 
@@ -410,11 +429,11 @@ class Trainer(Training[Settings]):
         """All that a resumed training needs, see `state.tensors_of`."""
         return tensors_of(self)
 
-    def load_tensors(self, about: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
+    def load_tensors(self, saved: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
         """See `state.load_tensors` and `state.load_games`. With another number of ranks all games are dealt again."""
-        load_tensors(self, tensors, about.pool)
+        load_tensors(self, tensors, saved.pool)
         if "ranks" in changed:
-            self.begin_games(about.updates)
+            self.begin_games(saved.updates)
         else:
             load_games(self, tensors)
         if "opponents" in changed:

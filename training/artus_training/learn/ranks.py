@@ -1,7 +1,7 @@
 """The processes that share a training: each plays and learns from its own games, and all have the same network.
 
-`torchrun` starts and numbers them; such a number is a *rank*. Data on CPUs is exchanged with gloo, gradients on GPUs
-with nccl.
+`torchrun` starts these processes and numbers them; the number of a process is its *rank*. Data on CPUs is exchanged
+with gloo, gradients on GPUs with nccl.
 """
 
 from __future__ import annotations
@@ -65,97 +65,98 @@ class Ranks:
         """Call `make` in rank 0 only, and return its result in all ranks.
 
         Raises:
-            Exception: In rank 0, any exception of `make`.
+            Exception: In rank 0, any exception that `make` raises.
             Finished: In the other ranks, if `make` failed in rank 0: only rank 0 prints the reason.
         """
         if self.size == 1:
             return make()
-        made: Any = None
-        failed: Exception | SystemExit | None = None
+        result: Any = None
+        failure: Exception | SystemExit | None = None
         if self.first:
             try:
-                made = make()
+                result = make()
             except (Exception, SystemExit) as error:
-                failed = error
-        message = [made, failed is None, failed.code if isinstance(failed, Finished) else 2]
-        with self._together():
+                failure = error
+        message = [result, failure is None, failure.code if isinstance(failure, Finished) else 2]
+        with self._errors_in_one_line():
             distributed.broadcast_object_list(message)
-        if failed:
-            raise failed
+        if failure:
+            raise failure
         if not message[1]:
             raise Finished(message[2])
         return message[0]
 
-    def each(self, *numbers: float) -> np.ndarray:
-        """Return these numbers of every rank: shape (size, number of arguments), float64."""
-        own = torch.tensor(numbers, dtype=torch.float64)
-        every = [own]
+    def gather_numbers(self, *numbers: float) -> np.ndarray:
+        """Return the numbers that every rank passed: shape (size, number of arguments), float64."""
+        numbers_here = torch.tensor(numbers, dtype=torch.float64)
+        numbers_by_rank = [numbers_here]
         if self.size > 1:
-            every = [torch.empty_like(own) for _ in range(self.size)]
-            with self._together():
-                distributed.all_gather(every, own)
-        return torch.stack(every).numpy()
+            numbers_by_rank = [torch.empty_like(numbers_here) for _ in range(self.size)]
+            with self._errors_in_one_line():
+                distributed.all_gather(numbers_by_rank, numbers_here)
+        return torch.stack(numbers_by_rank).numpy()
 
     def statistics(self, values: np.ndarray) -> tuple[int, float, float]:
-        """Number, mean and variance of one-dimensional values over all ranks; 0 where there are none."""
-        own = (values.mean(dtype=np.float64), values.var(dtype=np.float64)) if len(values) else (0.0, 0.0)
-        count, means, variances = self.each(len(values), *own).T
+        """Number, mean and variance of one-dimensional values over all ranks; all 0 if there are no values."""
+        mean_and_variance = (values.mean(dtype=np.float64), values.var(dtype=np.float64)) if len(values) else (0.0, 0.0)
+        count, means, variances = self.gather_numbers(len(values), *mean_and_variance).T
         total = count.sum()
         weights = count / max(1.0, total)
         mean = float(weights @ means)
         return int(total), mean, float(weights @ (variances + (means - mean) ** 2))
 
-    def share(self, network: torch.nn.Module) -> None:
-        """Give all ranks the weights of rank 0, and from now on the means of all gradients: then they learn the same.
+    def share_weights(self, network: torch.nn.Module) -> None:
+        """Give all ranks the weights of rank 0, and average the gradients of all ranks in each later step: so all
+        networks stay the same.
 
-        Each rank has its own decisions in each minibatch, about as many as the others.
+        Each rank has its own decisions in each minibatch, about as many as the other ranks.
         """
         if self.size == 1:
             return
         self.copy_first(network)
         parameters = list(network.parameters())
-        waiting = len(parameters)
+        num_missing = len(parameters)
 
         @torch.no_grad()
         def average(_: torch.Tensor) -> None:
-            nonlocal waiting
-            waiting -= 1
-            if waiting:  # one long message is much faster than many short ones
+            nonlocal num_missing
+            num_missing -= 1
+            if num_missing:  # one long message is much faster than many short ones
                 return
-            waiting = len(parameters)
+            num_missing = len(parameters)
             gradients = [weights.grad for weights in parameters if weights.grad is not None]
-            whole = torch.cat([gradient.reshape(-1) for gradient in gradients])
-            with self._together():
-                distributed.all_reduce(whole)
-            whole /= self.size
-            for gradient, mean in zip(gradients, whole.split([part.numel() for part in gradients]), strict=True):
+            flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+            with self._errors_in_one_line():
+                distributed.all_reduce(flat)
+            flat /= self.size
+            for gradient, mean in zip(gradients, flat.split([part.numel() for part in gradients]), strict=True):
                 gradient.copy_(mean.view_as(gradient))
 
         for weights in parameters:
             weights.register_post_accumulate_grad_hook(average)
 
     def copy_first(self, network: torch.nn.Module) -> None:
-        """Overwrite a network's weights with those of rank 0: different processors round differently."""
+        """Overwrite a network's weights with those of rank 0, because different processors round differently."""
         for weights in network.parameters() if self.size > 1 else ():
-            with self._together():
+            with self._errors_in_one_line():
                 distributed.broadcast(weights.data, 0)
 
     def gather(self, tensors: Tensors) -> list[Tensors]:
-        """Return the tensors of all ranks in rank 0, an empty list in the others. All ranks must have the same names,
-        types and shapes."""
+        """Return the tensors of all ranks, by rank; in ranks other than 0 an empty list. All ranks must have the same
+        names, types and shapes."""
         if self.size == 1:
             return [tensors]
-        every: list[Tensors] = [{} for _ in range(self.size)] if self.first else []
-        with self._together():
-            for name, own in tensors.items():
-                for of in every:
-                    of[name] = torch.empty_like(own)
-                distributed.gather(own, [of[name] for of in every] or None)
-        return every
+        tensors_by_rank: list[Tensors] = [{} for _ in range(self.size)] if self.first else []
+        with self._errors_in_one_line():
+            for name, tensor in tensors.items():
+                for gathered in tensors_by_rank:
+                    gathered[name] = torch.empty_like(tensor)
+                distributed.gather(tensor, [gathered[name] for gathered in tensors_by_rank] or None)
+        return tensors_by_rank
 
     def leave(self) -> None:
-        """Leave the group when this process doesn't need the others any more. Before that, the others may have to wait
-        for rank 0, at most `PATIENCE`."""
+        """Leave the group when this process doesn't need the other ranks any more. Until then, the others may have to
+        wait for rank 0, at most `PATIENCE`."""
         if self.size > 1 and distributed.is_initialized():
             distributed.destroy_process_group()
 
@@ -172,7 +173,7 @@ class Ranks:
         return f"rank {self.rank} of {self.size}"
 
     @contextmanager
-    def _together(self) -> Iterator[None]:
+    def _errors_in_one_line(self) -> Iterator[None]:
         """Turn errors of the communication into messages of one line."""
         try:
             yield
@@ -198,12 +199,12 @@ def joined() -> Iterator[Ranks]:
         return
     ranks = Ranks(*(int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")))
 
-    def ended(*_: Any) -> None:
+    def stop(*_: Any) -> None:
         raise UsageError(f"{ranks}: torchrun ends all ranks; --resume goes on from the last checkpoint")
 
-    previous = signal.signal(signal.SIGTERM, ended)
+    previous = signal.signal(signal.SIGTERM, stop)
     try:
-        with ranks._together():
+        with ranks._errors_in_one_line():
             distributed.init_process_group(
                 "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=PATIENCE
             )

@@ -13,14 +13,14 @@ from artus_env.engine.contract.bits import next_action
 
 
 class Rollout(NamedTuple):
-    """T decisions in each of N games, and before them the decisions carried over from earlier rollouts.
+    """T decisions in each of N games, after the decisions that were carried over from earlier rollouts.
 
-    F features, W words of legal actions, A actions, K action features, P players at most. `rows` is P + T: row p holds
-    the carried-over decision of seat p, row P + t step t.
+    There are F features, W words of legal actions, A actions, K action features, and P players at most. `rows` is P +
+    T: row p holds the carried-over decision of seat p, row P + t the decision of step t.
     """
 
     num_players: np.ndarray  # (N,), int64
-    player: np.ndarray  # who decides: (T, N), int8
+    player: np.ndarray  # the player who decides: (T, N), int8
     learns: np.ndarray  # whether to learn from the decision: (T, N), bool
     reward: np.ndarray  # (T, N, P), float32
     done: np.ndarray  # whether the step ended the game: (T, N), bool
@@ -33,7 +33,7 @@ class Rollout(NamedTuple):
     advantage: np.ndarray  # (rows, N), float32
     returns: np.ndarray  # targets of `value`, NaN where unknown: (rows, N, P), float32
     ready: np.ndarray  # whether a row can be learnt from: (rows, N), bool
-    pending: np.ndarray  # row of each seat's decision to carry over, -1: none: (P, N), int64
+    pending: np.ndarray  # row of the decision of each seat that is to be carried over, -1 without one: (P, N), int64
     carried: np.ndarray  # whether a seat has a carried-over decision: (P, N), bool
     carried_reward: np.ndarray  # rewards of the carried-over decision so far: (P, N), float64
 
@@ -65,8 +65,8 @@ class Rollout(NamedTuple):
     def carry_over(self) -> None:
         """Move the decisions whose outcome isn't known yet to the first rows."""
         seats, games = np.nonzero(self.pending >= 0)
-        for part in (self.observation, self.legal, self.action_features, self.action, self.logprob, self.value):
-            part[seats, games] = part[self.pending[seats, games], games]
+        for array in (self.observation, self.legal, self.action_features, self.action, self.logprob, self.value):
+            array[seats, games] = array[self.pending[seats, games], games]
         self.carried[:] = self.pending >= 0
 
 

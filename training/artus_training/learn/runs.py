@@ -48,16 +48,16 @@ from artus_training.learn.settings import (
     with_preset,
 )
 from artus_training.learn.start import Start, find_start
-from artus_training.progress import Show, TrainingBar, interrupt_as_flag, pieces, progress, unseen
+from artus_training.progress import Show, TrainingBar, interrupt_as_flag, progress, progress_of_pieces, show_nothing
 from artus_training.usage import UsageError
 
 SAVING_PART = 0.1
-"""Share of the training time that saving checkpoints may take: with many games not every round is saved."""
+"""Fraction of the training time that saving checkpoints may take. So with many games not every round is saved."""
 S = TypeVar("S", bound=TrainingSettings)
 
 
 class Training(ABC, Generic[S]):
-    """A training under way.
+    """A training in progress.
 
     Args:
         settings: The settings. A checkpoint isn't loaded automatically (see `load`).
@@ -86,7 +86,7 @@ class Training(ABC, Generic[S]):
 
     @abstractmethod
     def play_and_learn(self) -> dict[str, float]:
-        """One round: play, learn, and count steps and updates. Returns figures for the log."""
+        """Play one round, learn from it, and count its steps and updates. Returns figures for the log."""
 
     @abstractmethod
     def trained(self) -> Network:
@@ -94,11 +94,16 @@ class Training(ABC, Generic[S]):
 
     @abstractmethod
     def tensors(self) -> Tensors:
-        """All that a checkpoint keeps; in rank 0 only."""
+        """All tensors of a checkpoint; in ranks other than 0 they may be missing."""
 
     @abstractmethod
-    def load_tensors(self, about: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
-        """Take over what a checkpoint keeps, with the settings that have `changed` since.
+    def load_tensors(self, saved: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
+        """Load the content of a checkpoint.
+
+        Args:
+            saved: Settings and progress at that time.
+            tensors: The tensors of the checkpoint.
+            changed: Settings that have changed since: the old and the new value of each (see `settings.changes`).
 
         Raises:
             ValueError: If something is missing or doesn't fit; this object must not be used then.
@@ -111,17 +116,17 @@ class Training(ABC, Generic[S]):
 
     @classmethod
     def warm_up(cls, settings: S, ranks: Ranks = ALONE) -> None:
-        """Make the rounds of a training as fast as later ones, before time is measured."""
+        """Compile and start what the first round needs, before time is measured."""
 
     @property
     def progress(self) -> float:
-        """Share of the training that is done, 0..1."""
+        """Fraction of the training that is done, 0..1."""
         s = self.settings
         return min(1.0, max(self.steps / s.steps, self.seconds / 60 / s.minutes if s.minutes else 0))
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate of the next update: it falls linearly to 2 % of what it was at the start."""
+        """The learning rate of the next update: it falls linearly to 2 % of its initial value."""
         return self.settings.learning_rate * max(1 - self.progress, 0.02)
 
     def initial_weights(self) -> Start | None:
@@ -134,7 +139,7 @@ class Training(ABC, Generic[S]):
         """An agent that plays the policy's likeliest actions."""
         return NeuralAgent(self.trained())
 
-    def evaluate(self, opponents: Sequence[str], games: int, show: Show = unseen) -> list[Evaluation]:
+    def evaluate(self, opponents: Sequence[str], games: int, show: Show = show_nothing) -> list[Evaluation]:
         """Play the agent against each opponent, in every variant."""
         s, agent = self.settings, self.agent()
         pairs = list(itertools.product(s.variants, opponents))
@@ -143,7 +148,7 @@ class Training(ABC, Generic[S]):
                 [agent, opponent], rules=rules, num_players=num_players, games=games, seed=s.seed + 1, game=s.game,
                 progress=piece,
             )
-            for ((rules, num_players), opponent), piece in zip(pairs, pieces(show, len(pairs)), strict=True)
+            for ((rules, num_players), opponent), piece in zip(pairs, progress_of_pieces(show, len(pairs)), strict=True)
         ]  # fmt: skip
 
     def save(self) -> None:
@@ -155,12 +160,12 @@ class Training(ABC, Generic[S]):
         """
         tensors = self.tensors()
         if self.ranks.first:
-            about = {
+            saved = {
                 "settings": settings_to_dict(self.settings), "steps": self.steps, "updates": self.updates,
                 "seconds": self.seconds, "pool": self.earlier_selves, "ranks": self.ranks.size, "curve": self.curve,
                 "changes": self.changes, "start": self.start,
             }  # fmt: skip
-            save_checkpoint(self.settings.checkpoint, about, tensors)
+            save_checkpoint(self.settings.checkpoint, saved, tensors)
 
     def load(self) -> None:
         """Continue from the checkpoint of the settings' folder.
@@ -169,24 +174,24 @@ class Training(ABC, Generic[S]):
             UsageError: If it is missing, damaged or doesn't fit; this object must not be used then.
         """
         s, ranks = self.settings, self.ranks
-        about, tensors = ranks.from_first(partial(read_checkpoint, s.checkpoint))
+        saved, tensors = ranks.from_first(partial(read_checkpoint, s.checkpoint))
         try:
-            before = settings_from_dict(about.settings, s.checkpoint, type(s)())
-            changed = check_resumed(before, s, s.checkpoint, say=ranks.first)
+            old_settings = settings_from_dict(saved.settings, s.checkpoint, type(s)())
+            changed = check_resumed(old_settings, s, s.checkpoint, print_changes=ranks.first)
         except ValueError as error:
             raise UsageError(str(error)) from error
-        if about.ranks != ranks.size:
-            changed["ranks"] = [about.ranks, ranks.size]
+        if saved.ranks != ranks.size:
+            changed["ranks"] = [saved.ranks, ranks.size]
         try:
-            self.load_tensors(about, tensors, changed)
+            self.load_tensors(saved, tensors, changed)
         except (ValueError, RuntimeError, TypeError, OverflowError) as error:
             raise UsageError(f"{s.checkpoint} doesn't fit: {' '.join(str(error).split())}") from error
-        self.steps, self.updates, self.seconds = about.steps, about.updates, about.seconds
-        self.curve, self.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
-        self.start = about.start
+        self.steps, self.updates, self.seconds = saved.steps, saved.updates, saved.seconds
+        self.curve, self.changes = [dataclasses.asdict(point) for point in saved.curve], saved.changes
+        self.start = saved.start
         if "ranks" in changed and ranks.first:
             print(
-                f"{s.checkpoint} goes on with {counted(ranks.size, 'rank')} instead of {about.ranks}: network, "
+                f"{s.checkpoint} goes on with {counted(ranks.size, 'rank')} instead of {saved.ranks}: network, "
                 "optimizer, earlier selves and counters are kept, all games begin anew"
             )
         if changed:
@@ -196,31 +201,31 @@ class Training(ABC, Generic[S]):
         """Write the agent with its card."""
         s = self.settings
         default = with_preset(type(s)(game=s.game, rules=s.rules, num_players=s.num_players))
-        about = card(
+        agent_card = card(
             s.game, s.variants, settings=settings_to_dict(s),
             command=command(self.ranks.program(self.PROGRAM), s, default), steps=self.steps, seconds=self.seconds,
             curve=self.curve, strength=strength, bfloat16=s.bfloat16, threads=s.threads, ranks=self.ranks.size,
             changes=self.changes, start=self.start, packages=self.PACKAGES,
         )  # fmt: skip
         keep_agent(s.agent, self.steps)
-        save_agent(s.agent, self.trained(), about, torch.bfloat16 if s.bfloat16 else torch.float32)
+        save_agent(s.agent, self.trained(), agent_card, torch.bfloat16 if s.bfloat16 else torch.float32)
 
 
-def train(kind: type[Training[S]], settings: S, ranks: Ranks = ALONE) -> bool:
+def train(trainer_type: type[Training[S]], settings: S, ranks: Ranks = ALONE) -> bool:
     """Train an agent and save it.
 
     Args:
-        kind: The trainer.
+        trainer_type: The class of the trainer.
         settings: Its settings, the same in all processes.
         ranks: The processes that share the training.
 
     Returns:
-        Whether the training was finished; False if Ctrl-C stopped it, then `resume` continues it.
+        Whether the training was finished. False: Ctrl-C stopped it, and `resume` continues it.
 
     Raises:
         ValueError: If a setting is invalid.
         UsageError: If another process is training in the run's folder, the folder of a new run holds one already, the
-            checkpoint to resume is missing, damaged or doesn't fit, an opponent gives all its games up, another process
+            checkpoint to resume is missing, damaged or doesn't fit, an opponent gives up all its games, another process
             has ended, or the network has diverged. Except for the first three, `resume` continues from the last
             checkpoint.
         OSError: If a file can't be written; `resume` continues from the last checkpoint.
@@ -229,8 +234,8 @@ def train(kind: type[Training[S]], settings: S, ranks: Ranks = ALONE) -> bool:
     with alone_in_run(settings.folder) if ranks.first else nullcontext():
         if not settings.resume:
             ranks.from_first(partial(begin_run, settings.folder))
-        kind.warm_up(settings, ranks)
-        training = kind(settings, ranks)
+        trainer_type.warm_up(settings, ranks)
+        training = trainer_type(settings, ranks)
         with interrupt_as_flag() as interrupted:
             if settings.resume:
                 training.load()
@@ -267,26 +272,27 @@ def learn_to_the_end(training: Training[Any], interrupted: threading.Event) -> b
         resumed_at = training.steps if settings.resume else None
         log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
         task = bar.add_task(name, total=1.0, completed=training.progress, wins="")
-        saving = unsaved = 0.0  # seconds for the last checkpoint, and of training since then
-        while training.progress < 1 and not ranks.each(interrupted.is_set()).any():
-            start, before, steps = time.monotonic(), training.progress, training.steps
+        saving_seconds = unsaved_seconds = 0.0  # for the last checkpoint, and of training since then
+        while training.progress < 1 and not ranks.gather_numbers(interrupted.is_set()).any():
+            start_time, progress_before, steps_before = time.monotonic(), training.progress, training.steps
             figures = training.play_and_learn()
-            took = time.monotonic() - start
-            spent, saving = ranks.each(took, saving)[0].tolist()  # times of rank 0, so that all save in the same round
-            training.seconds += spent if unsaved else spent + saving
-            unsaved += spent
-            figures["steps_per_second"] = (training.steps - steps) / took
-            if log and (results := write_down(training, figures, log, before)):
+            round_seconds = time.monotonic() - start_time
+            times = ranks.gather_numbers(round_seconds, saving_seconds)
+            seconds, saving_seconds = times[0].tolist()  # of rank 0, so that all ranks save in the same round
+            training.seconds += seconds if unsaved_seconds else seconds + saving_seconds
+            unsaved_seconds += seconds
+            figures["steps_per_second"] = (training.steps - steps_before) / round_seconds
+            if log and (results := write_down(training, figures, log, progress_before)):
                 wins = wins_text(results)
                 bar.update(task, wins=wins)
                 bar.line(f"{name} after {in_short(training.steps)} decisions: won against {wins}")
             bar.update(task, completed=training.progress)
-            bar.say(figures_text(training.steps, figures))
-            if saving <= SAVING_PART * unsaved:
-                start = time.monotonic()
+            bar.show_figures(figures_text(training.steps, figures))
+            if saving_seconds <= SAVING_PART * unsaved_seconds:
+                start_time = time.monotonic()
                 training.save()
-                saving, unsaved = time.monotonic() - start, 0.0
-        if unsaved:
+                saving_seconds, unsaved_seconds = time.monotonic() - start_time, 0.0
+        if unsaved_seconds:
             training.save()
     if training.progress < 1 and ranks.first:
         print(
@@ -296,18 +302,18 @@ def learn_to_the_end(training: Training[Any], interrupted: threading.Event) -> b
 
 
 def write_down(
-    training: Training[Any], figures: dict[str, float], log: SummaryWriter, before: float
+    training: Training[Any], figures: dict[str, float], log: SummaryWriter, progress_before: float
 ) -> list[Evaluation]:
     """Log the figures of a round; if an evaluation is due, add it to the curve. Returns the evaluations.
 
     Args:
-        before: Share of the training done before the round, 0..1.
+        progress_before: Fraction of the training that was done before the round, 0..1.
     """
     s = training.settings
     write_figures(log, figures, training.steps)
-    fifth = evaluation_due(before, training.progress)
-    due = s.evaluate_every and (fifth or training.updates % s.evaluate_every == 0)
-    if not due and training.progress < 1:
+    part_finished = evaluation_due(progress_before, training.progress)
+    evaluation_needed = s.evaluate_every and (part_finished or training.updates % s.evaluate_every == 0)
+    if not evaluation_needed and training.progress < 1:
         return []
     results = training.evaluate(s.evaluation_opponents, s.games) if s.evaluate_every else []
     add_point(log, training.curve, training.steps, training.seconds, results)
@@ -335,12 +341,12 @@ def alone_in_run(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin_run(folder: Path, other: str = "--name NAME") -> None:
+def begin_run(folder: Path, option: str = "--name NAME") -> None:
     """Check that the folder of a new run is empty.
 
     Args:
         folder: The run's folder.
-        other: The option that chooses another folder, for the message.
+        option: The option that chooses another folder, for the message.
 
     Raises:
         UsageError: If the folder holds a run.
@@ -348,7 +354,7 @@ def begin_run(folder: Path, other: str = "--name NAME") -> None:
     """
     if any(folder.iterdir()):
         raise UsageError(
-            f"{folder} holds a run already: --resume goes on with it, {other} begins another one beside it"
+            f"{folder} holds a run already: --resume goes on with it, {option} begins another one beside it"
         )
 
 
@@ -360,8 +366,8 @@ def finished(run: TrainingSettings) -> bool:
     return not changes(settings_to_dict(saved), settings_to_dict(run))
 
 
-def going_on(run: S) -> S:
-    """The settings of the training, with `resume` if it has a checkpoint."""
+def resumable(run: S) -> S:
+    """The settings of a run, with `resume` if the run has a checkpoint."""
     return dataclasses.replace(run, resume=run.checkpoint.exists())
 
 
@@ -374,14 +380,14 @@ def saved_steps(agent: Path) -> int | None:
 
 
 def keep_agent(agent: Path, steps: int) -> None:
-    """Copy the agent of an earlier end of the run to `agent-STEPS`, before a resumed run overwrites it.
+    """Copy the agent that the run saved when it ended before to `agent-STEPS`; the resumed run overwrites the original.
 
     Args:
         agent: The file with the weights.
         steps: Steps of the agent that will be saved.
     """
-    before = saved_steps(agent)
-    kept = agent.with_name(f"{agent.stem}-{before}{WEIGHTS}")
-    if before not in (None, steps) and not kept.with_suffix(CARD).exists():
+    old_steps = saved_steps(agent)
+    copy = agent.with_name(f"{agent.stem}-{old_steps}{WEIGHTS}")
+    if old_steps not in (None, steps) and not copy.with_suffix(CARD).exists():
         for suffix in (WEIGHTS, CARD):
-            write_atomically(kept.with_suffix(suffix), agent.with_suffix(suffix).read_bytes())
+            write_atomically(copy.with_suffix(suffix), agent.with_suffix(suffix).read_bytes())

@@ -18,7 +18,14 @@ from artus_agents.neural import NeuralAgent
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.compiling.quotas import available_cores
 from artus_training.learn.cards import PACKAGES
-from artus_training.learn.checkpoints import Progress, Tensors, load_optimizer, named, optimizer_tensors, take
+from artus_training.learn.checkpoints import (
+    Progress,
+    Tensors,
+    load_optimizer,
+    optimizer_tensors,
+    with_prefix,
+    without_prefix,
+)
 from artus_training.learn.opponents import end_round
 from artus_training.learn.ranks import ALONE, Ranks
 from artus_training.learn.runs import Training
@@ -30,7 +37,7 @@ PRESET = Path(__file__).parent / "sb3.toml"
 MODEL = "model.zip"
 """File of a run that `MaskablePPO.load` reads."""
 FIGURES = ("approx_kl", "clip_fraction", "explained_variance", "value_loss")
-"""Figures of SB3 with the same names as those of our trainer."""
+"""Figures that have the same names in SB3 and in `ppo`."""
 
 
 @dataclass
@@ -59,18 +66,19 @@ class Settings(TrainingSettings):
 
 
 class Rate:
-    """The learning rate: a class, so that SB3 can save it."""
+    """The learning rate. It is a class so that SB3 can save it."""
 
     def __init__(self, value: float) -> None:
         self.value = value
 
     def __call__(self, steps_left: float) -> float:
-        """The learning rate; SB3 passes the share of the steps that it thinks is left."""
+        """The learning rate; SB3 passes the fraction of the steps that is left, which isn't used."""
         return self.value
 
 
 class Trainer(Training[Settings]):
-    """A training with MaskablePPO. A checkpoint has its weights, optimizer and earlier selves; games begin anew."""
+    """A training with MaskablePPO. A checkpoint has its weights, optimizer and earlier selves; a resumed training
+    begins with new games."""
 
     PROGRAM = "artus train-sb3"
     PACKAGES = (*PACKAGES, "stable-baselines3", "sb3-contrib")
@@ -97,15 +105,15 @@ class Trainer(Training[Settings]):
             },
             device="cpu",  # a GPU doesn't help networks of this size, which take many small steps
         )  # fmt: skip
-        self.model.set_logger(Logger(None, []))  # figures go where those of our trainer go
+        self.model.set_logger(Logger(None, []))  # the figures are logged by `runs`, like those of `ppo`
         if start := self.initial_weights():
             begin_with(self.model, start.weights)
         self.env.add_snapshot(self.snapshot())
 
     def play_and_learn(self) -> dict[str, float]:
-        """One rollout, and the update that learns from it."""
+        """Play one rollout, and learn from it. Returns figures for the log."""
         s, model = self.settings, self.model
-        torch.set_num_threads(s.threads or available_cores())  # an evaluation may have changed it
+        torch.set_num_threads(s.threads or available_cores())  # an evaluation may have changed the number
         rate = model.learning_rate
         assert isinstance(rate, Rate)
         rate.value = self.learning_rate
@@ -131,7 +139,8 @@ class Trainer(Training[Settings]):
         return NeuralAgent(self.trained(), sample=True)
 
     def save_agent(self, *strength: Any) -> None:
-        """Also write the model in SB3's format, before the agent: a run whose agent has a card counts as saved."""
+        """Write the model in SB3's format, then the agent with its card: a run whose agent has a card counts as
+        saved."""
         model = io.BytesIO()
         self.model.save(model, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
         write_atomically(self.settings.folder / MODEL, model.getvalue())
@@ -141,24 +150,24 @@ class Trainer(Training[Settings]):
         """Weights, optimizer and earlier selves."""
         policy = self.model.policy
         weights = {name: value.clone() for name, value in policy.state_dict().items()}  # some have several names
-        tensors = named("policy", weights) | named("optimizer", optimizer_tensors(adam(policy)))
+        tensors = with_prefix("policy", weights) | with_prefix("optimizer", optimizer_tensors(adam(policy)))
         for index, agent in enumerate(self.env.snapshots()):
-            tensors |= named(f"pool.{index}", agent.network.state_dict())
+            tensors |= with_prefix(f"pool.{index}", agent.network.state_dict())
         return tensors
 
-    def load_tensors(self, about: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
-        """Take over weights, optimizer and earlier selves, and deal new games."""
-        policy, like = self.model.policy, self.trained()
-        policy.load_state_dict(take(tensors, "policy", policy.state_dict()))
+    def load_tensors(self, saved: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
+        """Load weights, optimizer and earlier selves, and deal new games."""
+        policy, template = self.model.policy, self.trained()
+        policy.load_state_dict(without_prefix(tensors, "policy", policy.state_dict()))
         load_optimizer(adam(policy), tensors, "optimizer")
         selves = []
-        for index in range(about.pool):
-            network = copy.deepcopy(like)
-            network.load_state_dict(take(tensors, f"pool.{index}", like.state_dict()))
+        for index in range(saved.pool):
+            network = copy.deepcopy(template)
+            network.load_state_dict(without_prefix(tensors, f"pool.{index}", template.state_dict()))
             selves.append(NeuralAgent(network, sample=True))
         self.env.set_snapshots(selves)
-        self.env.seed(self.settings.seed + about.steps)
-        self.model.num_timesteps = about.steps
+        self.env.seed(self.settings.seed + saved.steps)
+        self.model.num_timesteps = saved.steps
 
     @property
     def earlier_selves(self) -> int:

@@ -25,7 +25,7 @@ from artus_training.learn.settings import PAST
 LEARNER = -1
 RESULTS_KEPT = 500
 PROBES = 64
-"""Random games that `longest_game` plays."""
+"""Random games that `longest_game_length` plays."""
 _DEALS, _OPPONENTS, _KEYS = range(10, 13)  # purposes of the seed streams
 
 
@@ -33,15 +33,15 @@ class SelfPlayVecEnv(VecEnv):
     """One learner in N games; all other players are part of the environment.
 
     Each step plays the learner's action in every game, then the opponents' actions until the learner is to move in all
-    games. The reward is the learner's own and includes everything until its next decision: if an opponent's move ends a
-    game, the learner's last action gets the -1 of the lost game. From game to game the learner takes the next seat.
+    games. The reward is that of the learner, until its next decision: if an opponent's move ends a game, the learner's
+    last action gets the -1 of the lost game. After each game the learner moves one seat further.
 
     Args:
         num_envs: N.
         rules, num_players, reward, components, game: As for `Batch`.
-        opponents: Share of the games against each opponent, by agent name; `past` stands for the pool of snapshots. All
-            other seats of a game go to the same kind. If an opponent gives up, random moves are played for it (see
-            `Opponent`).
+        opponents: Fraction of the games against each opponent, by agent name; `past` stands for the pool of snapshots.
+            All other seats of a game have opponents of one kind. If an opponent gives up, random moves are played for
+            it (see `Opponent`).
         pool_size: Number of snapshots that are kept; a new one replaces the oldest.
         stagger: Begin each game at a random position, so that the games aren't all in the same phase.
         seed: Seed of deals, opponents and their decisions.
@@ -49,7 +49,8 @@ class SelfPlayVecEnv(VecEnv):
     Attributes:
         batch: The games.
         seat: The learner's seat in each game, shape (N,), int8.
-        kind: Kind of opponents of each game, shape (N,), int64, index into `kinds`.
+        kind: Kind of opponents in each game: shape (N,), int64, indices into `kinds`.
+        kinds: The opponents' names; `past`, if there are snapshots, comes last.
         fixed: Opponents other than snapshots.
         results: The learner's last results against each kind of opponent: 1 won, 1/w shared by w players, 0 lost.
 
@@ -104,7 +105,7 @@ class SelfPlayVecEnv(VecEnv):
         self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has made a decision in this game
         self._return = np.zeros(num_envs, np.float64)
         self._length = np.zeros(num_envs, np.int64)
-        self._rewards = np.zeros(num_envs, np.float32)  # returned by the current step, like the next two
+        self._rewards = np.zeros(num_envs, np.float32)  # this and the next two are returned by the current step
         self._dones = np.zeros(num_envs, np.bool_)
         self._infos: list[dict[str, Any]] = []
         self._actions = np.zeros(num_envs, np.int64)
@@ -152,7 +153,7 @@ class SelfPlayVecEnv(VecEnv):
                 raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `past`")
             agent_of_seat[snapshots] += self._random.integers(
                 0, len(self.pool), size=agent_of_seat[snapshots].shape
-            )  # each seat its own
+            )  # a snapshot for each seat
         agent_of_seat[np.arange(len(games)), self.seat[games]] = LEARNER
         self.kind[games] = kinds
         self._agent_of_seat[games] = agent_of_seat
@@ -162,7 +163,7 @@ class SelfPlayVecEnv(VecEnv):
     def reset(self) -> np.ndarray:
         """Deal all games and let the opponents play until the learner is to move.
 
-        Uses the seed of `seed()` if that was called since the last reset, else the next deals.
+        If `seed()` was called since the last reset, its seed determines the deals; else each game gets its next deal.
 
         Returns:
             The learner's observations (N, F), int8.
@@ -179,17 +180,17 @@ class SelfPlayVecEnv(VecEnv):
                 self.seat, self.kind, self._agent_of_seat, self._pending, self._decided, self._return, self._length,
                 self._keys,
             )  # fmt: skip
-            self._undo = Undo(arrays, (self,), self._look)
+            self._undo = Undo(arrays, (self,), self._restore_derived)
         self._random_state = self._random.bit_generator.state
         return self._undo
 
-    def _look(self) -> None:
+    def _restore_derived(self) -> None:
         """Restore derived data after the arrays are restored."""
         self._random.bit_generator.state = self._random_state
         self.batch.refresh()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_undo": None}  # it refers to these arrays, not to those of a copy
+        return {**self.__dict__, "_undo": None}  # it refers to these arrays, and a copy has its own
 
     def _reset(self) -> np.ndarray:
         if self._seeds[0] is not None:
@@ -200,7 +201,7 @@ class SelfPlayVecEnv(VecEnv):
         self._deals = None
         self.seat[:] = np.arange(self.num_envs) % self.batch.num_players
         if self.stagger:
-            self._play_ahead()
+            self._play_random_moves()
         self._pending[:] = self._return[:] = self._length[:] = 0
         self._decided[:] = False
         self._seat_players(np.arange(self.num_envs))
@@ -208,14 +209,16 @@ class SelfPlayVecEnv(VecEnv):
         self._let_opponents_play()
         return self.batch.observation.copy()
 
-    def _play_ahead(self) -> None:
+    def _play_random_moves(self) -> None:
         """Play a random number of random moves in each game; a game that ends is dealt again and continues."""
-        decisions = longest_game(self.batch)
-        anybody = np.zeros((self.num_envs, self.batch.num_players), np.int64)
-        ahead = self._random.integers(0, decisions, self.num_envs)
-        for played in range(decisions):
-            games = np.flatnonzero(ahead > played)
-            _, done = self.batch.step(choose_actions(self.batch, [RandomAgent()], anybody, self._keys, games), games)
+        most_moves = longest_game_length(self.batch)
+        random_agents = np.zeros((self.num_envs, self.batch.num_players), np.int64)
+        num_moves = self._random.integers(0, most_moves, self.num_envs)
+        for step in range(most_moves):
+            games = np.flatnonzero(num_moves > step)
+            _, done = self.batch.step(
+                choose_actions(self.batch, [RandomAgent()], random_agents, self._keys, games), games
+            )
             if done[games].any():
                 self.batch.reset(which=games[done[games]])
 
@@ -243,11 +246,11 @@ class SelfPlayVecEnv(VecEnv):
         self._decided[:] = True
         self._play(self._actions, np.arange(self.num_envs))
         self._let_opponents_play()
-        going_on = ~self._dones
-        self._rewards[going_on] = self._pending[going_on]
-        self._return[going_on] += self._pending[going_on]
-        self._length[going_on] += 1
-        self._pending[going_on] = 0
+        unfinished = ~self._dones
+        self._rewards[unfinished] = self._pending[unfinished]
+        self._return[unfinished] += self._pending[unfinished]
+        self._length[unfinished] += 1
+        self._pending[unfinished] = 0
         return self.batch.observation.copy(), self._rewards, self._dones, self._infos
 
     def _let_opponents_play(self) -> None:
@@ -274,13 +277,13 @@ class SelfPlayVecEnv(VecEnv):
         self._dones[over] = True
         self._rewards[over] = self._pending[over]
         won = wins_of(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
-        seen_at_end = self.batch.observe(self.seat[over], over)
+        last_observations = self.batch.observe(self.seat[over], over)
         self.results = {kind: results.copy() for kind, results in self.results.items()}
-        for game, win, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
+        for game, win, last_observation in zip(over.tolist(), won.tolist(), last_observations, strict=True):
             kind = self.kinds[self.kind[game]]
             self.results[kind].append(win)
             self._infos[game] = {
-                "terminal_observation": seen,
+                "terminal_observation": last_observation,
                 "TimeLimit.truncated": False,
                 "episode": {
                     "r": float(self._return[game] + self._pending[game]),
@@ -308,7 +311,7 @@ class SelfPlayVecEnv(VecEnv):
         return [result]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute, the same for each of the games."""
+        """Get an attribute: a list with the same value for each game."""
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
@@ -326,9 +329,9 @@ class SelfPlayVecEnv(VecEnv):
         """Do nothing: there is nothing to close."""
 
 
-def longest_game(batch: Batch) -> int:
+def longest_game_length(batch: Batch) -> int:
     """Number of decisions in the longest of `PROBES` random games of a batch's variant."""
-    probe = Batch(
+    games = Batch(
         PROBES,
         rules=batch.rules,
         num_players=batch.num_players,
@@ -338,7 +341,7 @@ def longest_game(batch: Batch) -> int:
         game=batch.definition,
     )
     decisions = 0
-    while not probe.done.all():
-        probe.step(probe.sample())
+    while not games.done.all():
+        games.step(games.sample())
         decisions += 1
     return decisions

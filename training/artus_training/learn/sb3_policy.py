@@ -79,31 +79,39 @@ class MaskedPolicy(MaskableActorCriticPolicy):
 
 
 def draw(probabilities: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
-    """Draw an action for each row of probabilities (n, A) with one random number in 0..1 per row: (n,) -> (n,), int64.
+    """Draw an action for each row of probabilities.
+
+    Args:
+        probabilities: Shape (n, A).
+        fractions: A random number in 0..1 for each row: shape (n,).
+
+    Returns:
+        The actions: shape (n,), int64.
 
     Never draws an action of probability 0. torch.multinomial makes a random number for each action, which takes longer
     than the network.
     """
-    sums = probabilities.cumsum(dim=1)
-    below = fractions * sums[:, -1] * (1 - 2**-20)  # below the last sum in spite of rounding
-    return torch.searchsorted(sums, below[:, None], right=True)[:, 0]
+    cumulative = probabilities.cumsum(dim=1)
+    thresholds = fractions * cumulative[:, -1] * (1 - 2**-20)  # below the last sum in spite of rounding
+    return torch.searchsorted(cumulative, thresholds[:, None], right=True)[:, 0]
 
 
-# --- the same network without SB3 ---
+# --- conversions to and from networks of this project ---
 
 
 def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Network:
     """Copy the current policy into a network of this project.
 
     The scale becomes part of the first layer's weights. SB3 predicts the value only for the player to move; as rewards
-    sum to zero, each of the other n - 1 players gets -1 / (n - 1) of it.
+    sum to zero, the value for each of the other n - 1 players is -1 / (n - 1) of it.
 
     Args:
         model: The trained model.
         num_players: Number of players, n.
-        most_players: Most players of the game. The network has a value for each of them, 0 for absent ones.
+        most_players: Most players of the game. The network has a value for each of them; it is 0 for players who aren't
+            in the game.
     """
-    features, actions, value = (
+    features, actions, value_head = (
         model.policy.features_extractor,
         model.policy.action_net,
         model.policy.value_net.state_dict(),
@@ -115,14 +123,14 @@ def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Netwo
     with torch.device("meta"):  # draws no random weights
         network = Network(shape).requires_grad_(False)
     weights = {name: torch.zeros(part.shape) for name, part in network.state_dict().items()}
-    weights |= {f"trunk.{part}": numbers.clone() for part, numbers in features.trunk.state_dict().items()}
+    weights |= {f"trunk.{part}": tensor.clone() for part, tensor in features.trunk.state_dict().items()}
     weights["trunk.0.weight"] *= features.scale
     count = actions.out_features
-    shares = torch.tensor([1.0] + [-1 / (num_players - 1)] * (num_players - 1))
+    value_factors = torch.tensor([1.0] + [-1 / (num_players - 1)] * (num_players - 1))
     weights["head.weight"][:count] = actions.weight.data
     weights["head.bias"][:count] = actions.bias.data
-    weights["head.weight"][count : count + num_players] = torch.outer(shares, value["weight"][0])
-    weights["head.bias"][count : count + num_players] = shares * value["bias"]
+    weights["head.weight"][count : count + num_players] = torch.outer(value_factors, value_head["weight"][0])
+    weights["head.bias"][count : count + num_players] = value_factors * value_head["bias"]
     network.load_state_dict(weights, assign=True)
     return network
 

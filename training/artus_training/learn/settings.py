@@ -1,7 +1,7 @@
 """Settings of trainings: their meaning and defaults, the presets of the variants, and how a command line is read.
 
-The settings of a training are those of a preset, a TOML file, or with `--resume` those of the checkpoint; then what was
-given on the command line. They are read once, by `read_settings`.
+The settings of a training are those of a preset, a TOML file, or with `--resume` those of the checkpoint; the command
+line replaces some of them. They are read once, by `read_settings`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from artus_training.arena.lineup import line_up
 
 PAST = "past"
 """Name of the pool of earlier selves among the opponents."""
-AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
+AGENT_SETTINGS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
-WHERE = ("runs", "name", "resume", "preset")
-"""Settings of files: the trained agent doesn't depend on them."""
+FILE_SETTINGS = ("runs", "name", "resume", "preset")
+"""Settings that name files and folders: the trained agent doesn't depend on them."""
 POINTS = "points"
-"""The reward mode that pays points as they are scored. Every game has this name for it; the name of the game's score
-also works."""
+"""The reward mode that pays points as they are scored. Every game has it under this name, and also under the name of
+the game's score."""
 ANY_GAME = Path(__file__).parent / "any-game.toml"
 """The preset of variants without one of their own."""
 GOALS = "goals"
@@ -63,7 +63,7 @@ class TrainingSettings:
     TRAINER: ClassVar[str]
     """First part of the default names of its runs."""
     FIXED: ClassVar[tuple[str, ...]] = ("game", "rules", "num_players", "seed", "hidden", "start")
-    """Settings that a resumed run can't change: network and games were made with them."""
+    """Settings that a resumed run can't change, because its network and games depend on them."""
 
     game: str = DEFAULT_GAME
     """The game to learn; `artus games` lists all."""
@@ -80,8 +80,8 @@ class TrainingSettings:
     preset: Path | None = None
     """A TOML file with settings, used instead of the variant's own preset."""
     start: str | None = None
-    """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
-    network must have the same sizes, or narrower layers. Unless given, initial weights are random."""
+    """Agent with whose weights the training begins: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved
+    one; its network must have the same sizes, or narrower layers. Unless given, initial weights are random."""
 
     steps: AtLeast1 = 16_000_000
     """Total number of decisions; the last round is played to its end."""
@@ -103,9 +103,9 @@ class TrainingSettings:
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     learning_rate: Weight = 1e-3
-    """Learning rate at the start; it falls linearly to 2 % of that."""
+    """Learning rate at the start; it falls linearly to 2 % of this value."""
     num_games: AtLeast1 = 2048
-    """Games at a time, of all ranks together."""
+    """Games played at a time, by all ranks together."""
     num_steps: Annotated[int, Meta(ge=8)] = 32
     """Decisions in each game between two updates."""  # with fewer than 8, perhaps no seat decides twice
     epochs: AtLeast1 = 2
@@ -123,7 +123,7 @@ class TrainingSettings:
     value_weight: Weight = 0.5
     """Weight of the value loss."""
     max_grad_norm: Positive = 0.5
-    """Longer gradients are scaled down to this length."""
+    """Gradients longer than this are scaled down to this length."""
 
     threads: Annotated[int, Meta(ge=0, le=1024)] = 0
     """Torch threads of each rank; 0: one per core."""
@@ -132,11 +132,11 @@ class TrainingSettings:
     evaluation_opponents: tuple[str, ...] = ("greedy", "lookahead")
     """Opponents in evaluations."""
     games: NumGames = 400
-    """Games against each of them during training."""
+    """Games against each of these opponents in an evaluation during training."""
     final_opponents: tuple[str, ...] = ("random", "greedy", "lookahead")
     """Opponents in the evaluation at the end."""
     final_games: NumGamesOr0 = 1000
-    """Games against each of them; 0: none."""
+    """Games against each opponent at the end; 0: no evaluation."""
 
     def __post_init__(self) -> None:
         """Fill in the rule set, and replace the name of the game's score by `points`.
@@ -159,8 +159,8 @@ class TrainingSettings:
 
     @property
     def folder(self) -> Path:
-        """Folder of this run, called `name`, or trainer and variants, after the game's name if it isn't the default
-        game."""
+        """Folder of this run. It is called `name`; by default after the trainer and the variants, with the game's name
+        in front unless it is the default game."""
         game = "" if self.game == DEFAULT_GAME else f"{self.game}-"
         learnt = "+".join(f"{rules}-{players}" for rules, players in self.variants)
         return self.runs / (self.name or f"{game}{self.TRAINER}-{learnt}")
@@ -187,12 +187,12 @@ class TrainingSettings:
         """
         given = shown(" ".join(self.opponents))
         try:
-            parts = {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
+            by_name = {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
         except ValueError:
             raise ValueError(f"opponents are NAME=FRACTION, got {given}") from None
-        if any(not 0 <= fraction <= 1 for fraction in parts.values()) or sum(parts.values()) > 1:
+        if any(not 0 <= fraction <= 1 for fraction in by_name.values()) or sum(by_name.values()) > 1:
             raise ValueError(f"the fractions of opponents must be 0..1, in all at most 1, got {given}")
-        return parts
+        return by_name
 
     @property
     def bfloat16(self) -> bool:
@@ -208,7 +208,7 @@ class TrainingSettings:
         return Shape.of(self.definition, self.definition.standard, tuple(self.hidden))
 
     def bytes_a_decision(self) -> int:
-        """Memory for one decision between two updates."""
+        """Bytes of memory for each decision between two updates."""
         raise NotImplementedError
 
     def check(self, ranks: int = 1) -> None:
@@ -217,14 +217,14 @@ class TrainingSettings:
         Args:
             ranks: Processes that share the training.
         """
-        for name, kind in types_of(type(self)).items():
-            if kind not in (Path, Path | None):
-                converted(name, getattr(self, name), kind)
+        for name, setting_type in types_of(type(self)).items():
+            if setting_type not in (Path, Path | None):
+                converted(name, getattr(self, name), setting_type)
         if self.name != Path(self.name).name or self.name.startswith("."):
-            raise ValueError(f"name must be one of a folder, without a dot in front, got {shown(self.name)}")
+            raise ValueError(f"name must be the name of a folder, without a dot in front, got {shown(self.name)}")
         check_storable("name", self.name)
         check_storable("start", self.start or "")
-        for name in AGENTS:
+        for name in AGENT_SETTINGS:
             check_storable(name, *getattr(self, name))
         for variant in self.variants:
             self.definition.check_variant(*variant)
@@ -236,9 +236,9 @@ class TrainingSettings:
                 f"num_games {self.num_games} and num_steps {self.num_steps} need {needed // 10**9:,} GB of memory, "
                 f"and this machine has {available / 1e9:,.0f} GB"
             )
-        agents = [name for name in self.fractions() if name != PAST]
+        opponents = [name for name in self.fractions() if name != PAST]
         for rules, num_players in self.variants:
-            for agent in (*agents, *self.evaluation_opponents, *self.final_opponents):
+            for agent in (*opponents, *self.evaluation_opponents, *self.final_opponents):
                 line_up([agent, agent], rules, num_players, game=self.game)
 
 
@@ -263,29 +263,29 @@ def types_of(kind: type[TrainingSettings]) -> dict[str, Any]:
 
 
 def texts_of(kind: type[TrainingSettings]) -> dict[str, str]:
-    """The text below each setting in the source, in one line."""
-    found: dict[str, str] = {}
+    """The text below each setting in the source, as one line, by setting."""
+    texts: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if dataclasses.is_dataclass(base):
             (body,) = ast.parse(dedent(inspect.getsource(base))).body
             assert isinstance(body, ast.ClassDef)
-            for one, other in pairwise(body.body):
-                match one, other:
+            for statement, following in pairwise(body.body):
+                match statement, following:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                        found[name] = " ".join(text.split())
-    return {name: found[name] for name in types_of(kind)}
+                        texts[name] = " ".join(text.split())
+    return {name: texts[name] for name in types_of(kind)}
 
 
-def converted(name: str, value: Any, kind: Any) -> Any:
-    """A value in the type of its setting.
+def converted(name: str, value: Any, setting_type: Any) -> Any:
+    """Convert a value to the type of its setting.
 
     Raises:
-        ValueError: If it has another type or is out of bounds; the message names setting, value and type.
+        ValueError: If it can't be converted, or is out of bounds; the message names setting, value and type.
     """
     if isinstance(value, (list, tuple)) and len(value) > MOST_ITEMS:
         raise ValueError(f"{name} has {len(value)} items, at most {MOST_ITEMS} are possible")
     try:
-        return Path(convert(value, str)) if kind in (Path, Path | None) else convert(value, kind)
+        return Path(convert(value, str)) if setting_type in (Path, Path | None) else convert(value, setting_type)
     except ValueError as error:
         raise ValueError(f"{name} can't be {shown(value)}: {error}") from None
 
@@ -305,18 +305,18 @@ def settings_from_dict(given: Mapping[str, Any], source: Any, default: Kind) -> 
     Args:
         given: The settings by name.
         source: Where they come from, for messages.
-        default: Settings to use where `given` has none.
+        default: Settings for all names that `given` lacks.
 
     Raises:
         ValueError: If one is unknown or has a wrong type; the message names it and the source.
     """
-    kinds = types_of(type(default))
+    types = types_of(type(default))
     values: dict[str, Any] = {}
     try:
         for name, value in given.items():
-            if name not in kinds:
-                raise ValueError(f"there is no setting {shown(name)}; there are {', '.join(kinds)}")
-            values[name] = converted(name, value, kinds[name])
+            if name not in types:
+                raise ValueError(f"there is no setting {shown(name)}; there are {', '.join(types)}")
+            values[name] = converted(name, value, types[name])
         if values.get("game", default.game) != default.game:
             values.setdefault("rules", "")  # the default's rules belong to another game
         return dataclasses.replace(default, **values)
@@ -326,7 +326,7 @@ def settings_from_dict(given: Mapping[str, Any], source: Any, default: Kind) -> 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Differences between two results of `settings_to_dict`: `{"steps": [1000, 2000]}`."""
-    names = [name for name in {**before, **now} if name not in WHERE]
+    names = [name for name in {**before, **now} if name not in FILE_SETTINGS]
     return {name: [before.get(name), now.get(name)] for name in names if before.get(name) != now.get(name)}
 
 
@@ -384,23 +384,23 @@ def with_preset(default: Kind, given: Mapping[str, Any] | None = None) -> Kind:
     """
     default.definition.check_variant(default.rules, default.num_players)
     source = default.preset_file()
-    of_file = read_preset(source)
-    of_file.pop(GOALS, None)
-    return put_together(of_file, source, given or {}, default)
+    file_settings = read_preset(source)
+    file_settings.pop(GOALS, None)
+    return put_together(file_settings, source, given or {}, default)
 
 
-def put_together(of_file: Mapping[str, Any], source: Path, given: Mapping[str, Any], default: Kind) -> Kind:
-    """Settings of a file, and of a command line where that gives them. A file can't start a program.
+def put_together(file_settings: Mapping[str, Any], source: Path, given: Mapping[str, Any], default: Kind) -> Kind:
+    """Combine the settings of a file with those of the command line, which win. A file can't start a program.
 
     Raises:
         ValueError: If one is invalid, or the file names an agent that starts a program, and the command line neither
             names that agent nor others in its place.
     """
-    settings = settings_from_dict(of_file, source, default)
-    named = {agent for name in AGENTS for agent in _agents(name, given.get(name, ()))}
-    for name in AGENTS:
+    settings = settings_from_dict(file_settings, source, default)
+    agents_of_user = {agent for name in AGENT_SETTINGS for agent in _agents(name, given.get(name, ()))}
+    for name in AGENT_SETTINGS:
         for agent in [] if name in given else _agents(name, getattr(settings, name)):
-            if agent not in named and runs_program(agent):
+            if agent not in agents_of_user and runs_program(agent):
                 raise ValueError(
                     f"{source}: {name} has {shown(agent)}, which starts a program; a file can't do that: name it, or "
                     f"others, on the command line: --set {name}=[...]"
@@ -418,7 +418,7 @@ def say_if_no_preset(settings: TrainingSettings) -> None:
     if settings.preset_file() == ANY_GAME:
         print(
             f"{settings.game} has no preset for {settings.rules} with {counted(settings.num_players, 'player')}: "
-            "what isn't given has default settings"
+            "settings that aren't given have their defaults"
         )
 
 
@@ -438,48 +438,53 @@ def read_settings(
     Raises:
         ValueError: If one is invalid, or the checkpoint belongs to another folder.
     """
-    whose = {name: given[name] for name in ("game", "rules", "num_players", "preset") if name in given}
-    settings = with_preset(settings_from_dict(whose, "the command line", default), given)
+    variant = {name: given[name] for name in ("game", "rules", "num_players", "preset") if name in given}
+    settings = with_preset(settings_from_dict(variant, "the command line", default), given)
     if settings.resume:
-        of_file = {name: value for name, value in read_checkpoint(settings.checkpoint).items() if name not in WHERE}
-        of_file |= {"resume": True, "runs": str(settings.runs), "name": settings.name}
-        if (folder := settings_from_dict(of_file, settings.checkpoint, default).folder) != settings.folder:
+        file_settings = {
+            name: value for name, value in read_checkpoint(settings.checkpoint).items() if name not in FILE_SETTINGS
+        }
+        file_settings |= {"resume": True, "runs": str(settings.runs), "name": settings.name}
+        if (folder := settings_from_dict(file_settings, settings.checkpoint, default).folder) != settings.folder:
             raise ValueError(f"{settings.checkpoint} belongs in {folder}")
-        return put_together(of_file, settings.checkpoint, given, default)
+        return put_together(file_settings, settings.checkpoint, given, default)
     return settings
 
 
-def read_pairs(pairs: Sequence[str], kind: type[TrainingSettings]) -> dict[str, Any]:
+def read_pairs(pairs: Sequence[str], settings_type: type[TrainingSettings]) -> dict[str, Any]:
     """Settings from `--set`: KEY=VALUE, with values as in TOML; texts need no quotes.
 
     Raises:
         ValueError: If one isn't KEY=VALUE, or there is no such setting.
     """
-    kinds = types_of(kind)
-    found: dict[str, Any] = {}
+    types = types_of(settings_type)
+    values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         name = name.strip().replace("-", "_")
-        if not equals or name not in kinds:
-            raise ValueError(f"--set needs KEY=VALUE with one of these keys: {', '.join(kinds)}; got {shown(pair)}")
+        if not equals or name not in types:
+            raise ValueError(f"--set needs KEY=VALUE with one of these keys: {', '.join(types)}; got {shown(pair)}")
         try:
-            found[name] = tomllib.loads(f"value = {text}")["value"]
+            values[name] = tomllib.loads(f"value = {text}")["value"]
         except (ValueError, RecursionError):
-            found[name] = text.strip()
-        if isinstance(found[name], (str, int, float)) and kinds[name] in (tuple[str, ...], tuple[int, ...]):
-            found[name] = [found[name]]
-    return found
+            values[name] = text.strip()
+        if isinstance(values[name], (str, int, float)) and types[name] in (tuple[str, ...], tuple[int, ...]):
+            values[name] = [values[name]]
+    return values
 
 
 def check_resumed(
-    before: TrainingSettings, now: TrainingSettings, checkpoint: Path, say: bool = True
+    before: TrainingSettings, now: TrainingSettings, checkpoint: Path, print_changes: bool = True
 ) -> dict[str, list[Any]]:
-    """Return the changed settings of a resumed run, and print them.
+    """Find the changed settings of a resumed run, and print them.
 
     Args:
-        before, now: The settings.
+        before, now: The settings of the checkpoint, and those of the resumed run.
         checkpoint: The checkpoint, for messages.
-        say: Whether to print the changes; False if another process does.
+        print_changes: Whether to print the changes; False if another process does.
+
+    Returns:
+        The old and the new value of each changed setting.
 
     Raises:
         ValueError: If a fixed setting was changed.
@@ -491,7 +496,7 @@ def check_resumed(
                 f"{checkpoint} belongs to a run with {name} {shown(old)}, not {shown(new)}; leave --resume out to "
                 "begin a new run and keep this one"
             )
-    if changed and say:
+    if changed and print_changes:
         texts = (f"{name} {shown(old)} -> {shown(new)}" for name, (old, new) in changed.items())
         print(f"{checkpoint} goes on with other settings: {', '.join(texts)}")
     return changed

@@ -29,8 +29,8 @@ class Start(NamedTuple):
 def find_start(settings: TrainingSettings, shape: Shape) -> Start | None:
     """Find the initial weights of a training; None if they are random, or come from its own checkpoint.
 
-    An older agent may have fewer action features than its game has now: its features are the first ones, and the
-    training learns the weights of the others. Its hidden layers may be narrower than those of the training.
+    An older agent may have fewer action features than its game has now: then it has the first ones, and the training
+    learns the weights of the others. Its hidden layers may be narrower than those of the training.
 
     Args:
         settings: Settings of the training.
@@ -55,16 +55,16 @@ def find_start(settings: TrainingSettings, shape: Shape) -> Start | None:
         else network.shape.num_action_features
     )
     network = grown(network, hidden, num_action_features)
-    theirs, needed = network.shape.to_dict(), shape.to_dict()
-    if differing := [name for name in needed if theirs[name] != needed[name]]:
-        parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
+    found_sizes, needed_sizes = network.shape.to_dict(), shape.to_dict()
+    if differing := [name for name in needed_sizes if found_sizes[name] != needed_sizes[name]]:
+        parts = (f"{name} {shown(found_sizes[name])}, expected {shown(needed_sizes[name])}" for name in differing)
         raise ValueError(f"start {settings.start} has another network than this training: {'; '.join(parts)}")
     return Start(network.state_dict(), card["weights"])
 
 
-def can_widen(hidden: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether the number of layers is the same as in `wanted`, and no layer is wider."""
-    return len(hidden) == len(wanted) and all(map(le, hidden, wanted))
+def can_widen(hidden: tuple[int, ...], wider: tuple[int, ...]) -> bool:
+    """Whether layers of widths `hidden` can be widened to `wider`: as many layers, and none of them is wider there."""
+    return len(hidden) == len(wider) and all(map(le, hidden, wider))
 
 
 def grown(network: Network, hidden: tuple[int, ...], num_action_features: int) -> Network:
@@ -76,17 +76,17 @@ def grown(network: Network, hidden: tuple[int, ...], num_action_features: int) -
     generator = torch.Generator().manual_seed(0)
     with torch.device("meta"):  # allocates no weights
         large = Network(dataclasses.replace(network.shape, hidden=hidden, num_action_features=num_action_features))
-    used = network.shape.num_actions + network.shape.players + network.shape.num_action_features
+    num_outputs = network.shape.num_actions + network.shape.players + network.shape.num_action_features
     weights = network.state_dict()
-    for name, wanted in large.state_dict().items():
-        of_head = name.startswith("head")
-        before = weights[name][:used] if of_head else weights[name]
-        after = torch.zeros(wanted.shape)
-        after[tuple(map(slice, before.shape))] = before
-        if before.dim() == 2 and not of_head:
-            rows, columns = before.shape
-            spread = before.std(dim=0, correction=0)
-            after[rows:, :columns] = torch.randn(len(after) - rows, columns, generator=generator) * spread
-        weights[name] = after
+    for name, template in large.state_dict().items():
+        is_head = name.startswith("head")
+        old = weights[name][:num_outputs] if is_head else weights[name]
+        new = torch.zeros(template.shape)
+        new[tuple(map(slice, old.shape))] = old
+        if old.dim() == 2 and not is_head:
+            rows, columns = old.shape
+            spread = old.std(dim=0, correction=0)
+            new[rows:, :columns] = torch.randn(len(new) - rows, columns, generator=generator) * spread
+        weights[name] = new
     large.load_state_dict(weights, assign=True)
     return large

@@ -1,1 +1,1 @@
-"""`artus new-game`: a package with a small game, to be made into another one."""
+"""`artus new-game`: a package with a small game, as the start of another game."""

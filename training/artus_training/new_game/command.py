@@ -1,4 +1,4 @@
-"""`artus new-game`: writes a package with a small game that runs, to be made into another one."""
+"""`artus new-game`: write a package with a small game that runs, as the start of another game."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from artus_training.usage import UsageError
 
 TEMPLATE = Path(__file__).parent / "template"
 NAME = "auction"
-"""Name of the game in the template; a new game's name replaces it in files and in their names."""
+"""Name of the game in the template; the name of the new game replaces it in files and in their names."""
 
 
 @dataclass
 class NewGameOptions:
-    """Write a package with a small game that runs and its tests: the start of a game of your own.
+    """Write a package with a small game that runs, and its tests: the start of a game of your own.
 
-    It is in a new folder, NAME-game.
+    The package is in a new folder, NAME-game.
 
     Examples:
         artus new-game dragons
@@ -48,10 +48,10 @@ def main(arguments: list[str]) -> int:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that can't be a package's.
+    """Check the name of a new game, which is also the name of its package.
 
     Raises:
-        UsageError: If it isn't of small letters and digits, or Python has something else of that name.
+        UsageError: If it has other characters than small letters and digits, or there is such a package already.
     """
     if not re.fullmatch("[a-z][a-z0-9]{0,31}", name) or keyword.iskeyword(name):
         raise UsageError(f"a game's name is at most 32 small letters and digits, a letter first, got {name!r}")
@@ -60,7 +60,7 @@ def check_name(name: str) -> None:
 
 
 def write_game(name: str, folder: Path) -> None:
-    """Write the package.
+    """Write the package of a game into a new folder.
 
     Raises:
         UsageError: If the folder is there already.

@@ -18,19 +18,19 @@ from itertools import groupby, permutations, product
 
 import numpy as np
 
-from artus_training.arena.statistics import POINTS
+from artus_training.arena.statistics import POINTS_PER_UNIT
 from artus_training.tables import one_line_name
 
 NEEDED = 10
 """Games that a person needs to get a placement."""
 BEYOND = 2000.0
-"""How far the grid of ratings extends below the weakest and above the strongest agent, in points."""
+"""Rating points by which the grid extends below the weakest and above the strongest agent."""
 STEP = 2.0
 """Points between two ratings of the grid."""
 
 
 @dataclass(frozen=True, order=True)
-class Compared:
+class RatedGame:
     """A game of a person against agents of known rating."""
 
     place: int
@@ -46,7 +46,7 @@ class Placement:
     rating: float
     """Median of the posterior."""
     low: float
-    """95 % interval."""
+    """Lower and upper end of the 95 % interval."""
     high: float
     below: str | None
     """The strongest agent with a lower rating, None if there is none."""
@@ -62,10 +62,10 @@ class Placement:
 
     def __str__(self) -> str:
         """The person's place in words: between two agents, above the strongest one or below the weakest one."""
-        return f"{self.side} {' and '.join(one_line_name(each) for each in (self.below, self.above) if each)}"
+        return f"{self.side} {' and '.join(one_line_name(name) for name in (self.below, self.above) if name)}"
 
 
-def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:
+def place(games: Sequence[RatedGame], ratings: Mapping[str, float]) -> Placement:
     """Place a person among agents.
 
     Args:
@@ -78,57 +78,58 @@ def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:
     if not games or not ratings:
         raise ValueError("a place needs a game, and agents whose ratings are known")
     names = sorted(ratings, key=lambda name: (ratings[name], name))
-    known = np.array([ratings[name] for name in names])
-    grid = np.arange(known[0] - BEYOND, known[-1] + BEYOND + STEP, STEP)
-    strength = grid / POINTS
+    agent_ratings = np.array([ratings[name] for name in names])
+    grid = np.arange(agent_ratings[0] - BEYOND, agent_ratings[-1] + BEYOND + STEP, STEP)
+    strength = grid / POINTS_PER_UNIT
     logs = prior(games, strength)
     for game, times in sorted(Counter(games).items()):
         logs += times * likelihood(game, strength)
     weights = np.exp(logs - logs.max())
-    below = np.cumsum(weights) / weights.sum()  # probability that the rating is at most the grid's
-    rating, low, high = (float(np.interp(part, below, grid)) for part in (0.5, 0.025, 0.975))
-    lower = [name for name, other in zip(names, known, strict=True) if other < rating]
-    better = {name: float(1 - np.interp(ratings[name], grid, below)) for name in names}
+    cumulative = np.cumsum(weights) / weights.sum()  # probability that the rating is at most that of the grid
+    rating, low, high = (float(np.interp(fraction, cumulative, grid)) for fraction in (0.5, 0.025, 0.975))
+    weaker = [name for name, agent_rating in zip(names, agent_ratings, strict=True) if agent_rating < rating]
+    better = {name: float(1 - np.interp(ratings[name], grid, cumulative)) for name in names}
     return Placement(
         rating,
         low,
         high,
-        lower[-1] if lower else None,
-        names[len(lower)] if len(lower) < len(names) else None,
+        weaker[-1] if weaker else None,
+        names[len(weaker)] if len(weaker) < len(names) else None,
         better,
     )
 
 
-def prior(games: Sequence[Compared], strength: np.ndarray) -> np.ndarray:
-    """The logarithm of Jeffreys' prior: the square root of the duels' Fisher information, strengths (G,) -> (G,)."""
-    met = Counter(rating for game in games for rating, _ in game.agents)
+def prior(games: Sequence[RatedGame], strength: np.ndarray) -> np.ndarray:
+    """Logarithm of Jeffreys' prior, the square root of the duels' Fisher information, for each strength: (G,) ->
+    (G,)."""
+    duels_by_rating = Counter(rating for game in games for rating, _ in game.agents)
     information = np.zeros_like(strength)
-    for rating, times in sorted(met.items()):
-        apart = strength - rating / POINTS
-        information += times * np.exp(-np.logaddexp(0, apart) - np.logaddexp(0, -apart))
+    for rating, num_duels in sorted(duels_by_rating.items()):
+        difference = strength - rating / POINTS_PER_UNIT
+        information += num_duels * np.exp(-np.logaddexp(0, difference) - np.logaddexp(0, -difference))
     return np.asarray(np.log(information) / 2)
 
 
-def likelihood(game: Compared, strength: np.ndarray) -> np.ndarray:
-    """Log likelihood of a game's result for each strength (G,) of the person -> (G,). Players who share a place may
-    have any order among themselves: the mean over all orders."""
-    every = [_of_order(order, strength) for order in orders(game)]
-    return np.asarray(np.mean(every, axis=0))
+def likelihood(game: RatedGame, strength: np.ndarray) -> np.ndarray:
+    """Log likelihood of a game's result for each strength of the person: (G,) -> (G,). Players who share a place may
+    have any order among themselves, so this is the mean over all orders."""
+    by_order = [_of_order(order, strength) for order in orders(game)]
+    return np.asarray(np.mean(by_order, axis=0))
 
 
-def orders(game: Compared) -> Iterator[tuple[float | None, ...]]:
+def orders(game: RatedGame) -> Iterator[tuple[float | None, ...]]:
     """Yield all orders of the players that fit their places, the best first: ratings of agents, None for the person."""
     players = sorted(
-        [(game.place, None), *((place, rating) for rating, place in game.agents)], key=lambda each: each[0]
+        [(game.place, None), *((place, rating) for rating, place in game.agents)], key=lambda player: player[0]
     )
-    shared = [[rating for _, rating in group] for _, group in groupby(players, key=lambda each: each[0])]
-    for parts in product(*map(permutations, shared)):
+    groups = [[rating for _, rating in group] for _, group in groupby(players, key=lambda player: player[0])]
+    for parts in product(*map(permutations, groups)):
         yield tuple(rating for part in parts for rating in part)
 
 
 def _of_order(order: Sequence[float | None], strength: np.ndarray) -> np.ndarray:
     """Log likelihood of one order, in which each player is ahead of all players behind them."""
-    players = [strength if rating is None else np.full_like(strength, rating / POINTS) for rating in order]
+    players = [strength if rating is None else np.full_like(strength, rating / POINTS_PER_UNIT) for rating in order]
     behind = players[-1]
     total = np.zeros_like(strength)
     for player in reversed(players[:-1]):

@@ -19,7 +19,7 @@ from artus_env.engine.basics.reading import decode, shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.ladder import read_ladder
-from artus_training.people.rating import NEEDED, Compared, Placement, place
+from artus_training.people.rating import NEEDED, Placement, RatedGame, place
 
 VERSION = 1
 LARGEST = 100_000
@@ -66,8 +66,8 @@ class Result:
 
     def seat_of(self, name: str) -> Sat | None:
         """The seat of the person with this name; None if they didn't play, or if two people have the name."""
-        found = [seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)]
-        return found[0] if len(found) == 1 else None
+        seats_of_name = [seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)]
+        return seats_of_name[0] if len(seats_of_name) == 1 else None
 
 
 def key(name: str) -> str:
@@ -94,16 +94,20 @@ def read_result(content: bytes) -> Result:
     Raises:
         ValueError: If it is no valid result; the message gives the reason.
     """
-    found = decode(content, Result)
-    if found.version != VERSION:
-        raise ValueError(f"it has version {found.version}, not {VERSION}")
-    places = sorted(seat.place for seat in found.seats)
+    result = decode(content, Result)
+    if result.version != VERSION:
+        raise ValueError(f"it has version {result.version}, not {VERSION}")
+    places = sorted(seat.place for seat in result.seats)
     if len(places) < 2 or any(place != 1 + places.index(place) for place in places):
-        raise ValueError(f"the places of its seats are none: {shown(places)}")
-    for text in (found.game, found.rules, *(text for seat in found.seats for text in (seat.name, seat.agent or "-"))):
+        raise ValueError(f"the places of its seats are impossible: {shown(places)}")
+    for text in (
+        result.game,
+        result.rules,
+        *(text for seat in result.seats for text in (seat.name, seat.agent or "-")),
+    ):
         if not text.isprintable() or not key(text) or len(text) > LONGEST:
             raise ValueError(f"names have 1 to {LONGEST} printable letters, got {shown(text)}")
-    return found
+    return result
 
 
 def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> list[Result]:
@@ -114,17 +118,17 @@ def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> l
         complain: Called with each file that can't be used, and the error. All other files are read, and no file is
             changed.
     """
-    found = []
+    results = []
     for path in sorted((folder / RESULTS).glob("*.json"), key=lambda path: path.stem):
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST + 1)
             if len(content) > LARGEST:
                 raise ValueError(f"it has more than {LARGEST} bytes")
-            found.append(read_result(content))
+            results.append(read_result(content))
         except (OSError, ValueError) as error:
             complain(path, error)
-    return sorted(found, key=lambda result: result.date)
+    return sorted(results, key=lambda result: result.date)
 
 
 def ratings_of(game: Definition, rules: str, num_players: int) -> dict[str, float]:
@@ -163,13 +167,13 @@ class Person:
         return max(0, NEEDED - self.counted)
 
 
-def compared(result: Result, name: str, ratings: Mapping[str, float]) -> Compared | None:
-    """The data of a game that counts for a person; None if it doesn't count."""
-    own = result.seat_of(name)
-    if own is None or own.hinted:
+def compared(result: Result, name: str, ratings: Mapping[str, float]) -> RatedGame | None:
+    """The part of a result that shows a person's strength; None if the game doesn't count for them."""
+    person_seat = result.seat_of(name)
+    if person_seat is None or person_seat.hinted:
         return None
     agents = [(ratings[seat.agent], seat.place) for seat in result.seats if seat.agent and seat.agent in ratings]
-    return Compared(own.place, tuple(sorted(agents))) if agents else None
+    return RatedGame(person_seat.place, tuple(sorted(agents))) if agents else None
 
 
 def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapping[str, float]) -> Person:
@@ -181,13 +185,13 @@ def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapp
         variant: The variant.
         ratings: The agents' known ratings in it.
     """
-    own = [each for each in results if each.variant == variant and each.seat_of(name) is not None]
-    games = [game for each in own if (game := compared(each, name, ratings)) is not None]
-    last = own[-1].seat_of(name) if own else None
+    results_of_person = [result for result in results if result.variant == variant and result.seat_of(name) is not None]
+    games = [game for result in results_of_person if (game := compared(result, name, ratings)) is not None]
+    last_seat = results_of_person[-1].seat_of(name) if results_of_person else None
     return Person(
-        last.name if last else name,
+        last_seat.name if last_seat else name,
         variant,
-        len(own),
+        len(results_of_person),
         len(games),
         sum(game.place == 1 for game in games),
         place(games, ratings) if len(games) >= NEEDED else None,
@@ -195,12 +199,12 @@ def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapp
 
 
 def everybody(results: Iterable[Result]) -> list[Person]:
-    """All people in all variants that they have played, sorted by name and variant. No placement for games that aren't
-    installed."""
-    kept = list(results)
-    variants = {each.variant for each in kept}
-    found = [one for variant in variants for one in on_the_scale_of(known(variant), variant, kept)]
-    return sorted(found, key=lambda one: (key(one.name), one.variant))
+    """All people in all variants that they have played, sorted by name and variant. In games that aren't installed they
+    get no placement."""
+    result_list = list(results)
+    variants = {result.variant for result in result_list}
+    people = [one for variant in variants for one in on_the_scale_of(known(variant), variant, result_list)]
+    return sorted(people, key=lambda one: (key(one.name), one.variant))
 
 
 def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Iterable[Result]) -> list[Person]:
@@ -211,9 +215,9 @@ def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Ite
         variant: The variant of the table.
         results: Results of any variants and people.
     """
-    kept = [each for each in results if each.variant == variant]
-    names = {key(seat.name): seat.name for each in kept for seat in each.seats if seat.agent is None}
-    return [person(kept, name, variant, ratings) for _, name in sorted(names.items())]
+    of_variant = [result for result in results if result.variant == variant]
+    names = {key(seat.name): seat.name for result in of_variant for seat in result.seats if seat.agent is None}
+    return [person(of_variant, name, variant, ratings) for _, name in sorted(names.items())]
 
 
 def known(variant: Variant) -> dict[str, float]:

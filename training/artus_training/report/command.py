@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
     chosen = read_options(Options, "artus tournament", arguments)
     with ExitStack() as processes:
         try:
-            with one_line():
+            with errors_in_one_line():
                 definition = find_game(chosen.game)
                 players = definition.min_players if chosen.num_players is None else chosen.num_players
                 entrants = read_entrants((*chosen.agents, *chosen.add))
@@ -91,8 +91,10 @@ def main(arguments: list[str]) -> int:
                 )
                 folder = chosen.out or TOURNAMENTS / settings.folder_name
                 playing = Playing(settings, entrants.named, chosen.records is not None)
-                do = processes.enter_context(worker_pool(chosen.workers, chosen.ray, playing))
-                results = run(settings, folder, chosen.records, entrants.named, joined=joined(chosen, settings), do=do)
+                runner = processes.enter_context(worker_pool(chosen.workers, chosen.ray, playing))
+                results = run(
+                    settings, folder, chosen.records, entrants.named, joined=joined(chosen, settings), runner=runner
+                )
         except Interrupted as interrupted:
             print_so_far(interrupted.results)
             terminal().print("interrupted; the same command goes on from here")
@@ -100,18 +102,18 @@ def main(arguments: list[str]) -> int:
         except KeyboardInterrupt:
             terminal().print("interrupted before the first game")
             return 130
-        whole = standings(results)
-        print_table(results, whole)
+        ranking = standings(results)
+        print_table(results, ranking)
         faults = faults_of(results.notes, settings.agents)
         if faults:
             print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
-        ratings = {entrants.agents[line.agent]: line.rating for line in whole.table}
+        ratings = {entrants.agents[line.agent]: line.rating for line in ranking.table}
         variant = settings.game, settings.rules, settings.num_players
-        placed = on_the_scale_of(ratings, variant, results_of_people())
-        with one_line():
-            films = write_films(results, whole, folder, entrants.named, do)
-            again = command_of(settings, (*chosen.agents, *chosen.add))
-            write_report(results, whole, folder, again, left_out, films, placed)
+        rated_people = on_the_scale_of(ratings, variant, results_of_people())
+        with errors_in_one_line():
+            films = write_films(results, ranking, folder, entrants.named, runner)
+            command = command_of(settings, (*chosen.agents, *chosen.add))
+            write_report(results, ranking, folder, command, left_out, films, rated_people)
     print(f"report: {folder / 'report.html'}")
     return 0
 
@@ -130,15 +132,15 @@ def command_of(settings: Settings, agents: Sequence[str]) -> str:
 
 
 def results_of_people() -> list[Result]:
-    """Read the results of the user's games against agents; none for a user without a home folder."""
+    """Read the results of people's games on this machine; an empty list for a user without a home folder."""
     try:
         folder = default_folder()
     except ValueError:
         return []
-    return read_results(folder, left_alone)
+    return read_results(folder, report_unused)
 
 
-def left_alone(path: Path, error: Exception) -> None:
+def report_unused(path: Path, error: Exception) -> None:
     """Report that the result of a game isn't used, and why."""
     terminal().print(f"{path} is left alone: {error}", markup=False, highlight=False)
 
@@ -149,9 +151,9 @@ def joined(chosen: Options, settings: Settings) -> tuple[Settings, Path] | None:
         if chosen.add_to is not None:
             raise ValueError("--add-to names the tournament that agents join: name them with --add")
         return None
-    new = set(read_entrants(chosen.add).agents)
-    before = replace(settings, agents=tuple(name for name in settings.agents if name not in new))
-    return before, chosen.add_to or TOURNAMENTS / before.folder_name
+    new_agents = set(read_entrants(chosen.add).agents)
+    old_settings = replace(settings, agents=tuple(name for name in settings.agents if name not in new_agents))
+    return old_settings, chosen.add_to or TOURNAMENTS / old_settings.folder_name
 
 
 def print_so_far(results: Results) -> None:
@@ -163,13 +165,14 @@ def print_so_far(results: Results) -> None:
 
 
 @contextmanager
-def one_line() -> Iterator[None]:
+def errors_in_one_line() -> Iterator[None]:
     """Turn errors that the user can fix into messages of one line."""
     try:
         with shown_in_one_line(ValueError):
             yield
     except OSError as error:
-        of = f"{error.filename}: " if error.filename else ""
+        subject = f"{error.filename}: " if error.filename else ""
         raise UsageError(
-            f"{of}{error.strerror or error}; games that were played are kept; mend that and run the same command again"
+            f"{subject}{error.strerror or error}; games that were played are kept; fix that and run the same command "
+            "again"
         ) from None

@@ -16,7 +16,7 @@ DIFFERENCES = (0, 50, 100, 200, 400)
 LEVELS = {
     "random": "plays any legal move; whoever knows the aim of the game should stand above it",
     "greedy": "takes the most points that it can have at once, as people may who have just learnt the rules",
-    "lookahead": "tries all its moves of a turn and looks at where they leave it, as people may after some games",
+    "lookahead": "tries all its moves of a turn and looks at the positions after them, as people may after some games",
     "ismcts:1000": "thinks a thousand possible games ahead, as a good player would have to",
     "ppo": "has learnt from millions of games against itself",
 }
@@ -27,34 +27,34 @@ ESTIMATED = (
     "table. What follows is an estimate, from what some of these agents do, and nothing measured."
 )
 MEASURED = (
-    "Measured, from games of people that are kept on this machine, with the ratings of this table; who they are isn't "
-    "said."
+    "Measured, from games of people that are kept on this machine, with the ratings of this table; their names "
+    "aren't shown."
 )
 BESIDE = "Beside that an estimate, from what some of these agents do:"
-UNKNOWN = "None of the agents plays here that would tell: {names}."
+UNKNOWN = "None of the agents that an estimate needs plays here: {names}."
 _NOTE = re.compile(r" gave up deal \d+, rotation \d+, as player \d+: (.*)", re.DOTALL)
 _VARYING = re.compile(r"'[^']*'\.{0,3}|\"[^\"]*\"|b'[^']*'|\d+")
 _CONSEQUENCE = "not started again after"
 
 
-def neighbours(whole: Standings) -> list[str]:
-    """One sentence for each pair of neighbours in the table: their difference, and whether the first is surely
-    better."""
+def neighbours(ranking: Standings) -> list[str]:
+    """One sentence for each pair of neighbours in the table: their difference in rating, and whether the first is
+    surely better."""
     sentences = []
-    for place, (line, after) in enumerate(zip(whole.table, whole.table[1:], strict=False)):
-        name, other = one_line_name(line.agent), one_line_name(after.agent)
-        difference = line.rating - after.rating
-        share = expected_score(difference)
-        sentence = f"{name} is {difference:z.0f} points above {other}: ahead in {share:.0%} of their duels"
-        low = whole.duels_low[place, place + 1]
-        if not whole.duels[place, place + 1] >= 0:  # not a number: they never met
+    for place, (line, next_line) in enumerate(zip(ranking.table, ranking.table[1:], strict=False)):
+        name, other = one_line_name(line.agent), one_line_name(next_line.agent)
+        difference = line.rating - next_line.rating
+        expected = expected_score(difference)
+        sentence = f"{name} is {difference:z.0f} points above {other}: ahead in {expected:.0%} of their duels"
+        low = ranking.duels_low[place, place + 1]
+        if not ranking.duels[place, place + 1] >= 0:  # not a number: they never met
             sentence += ", though they never met."
-        elif not whole.has_intervals:
+        elif not ranking.has_intervals:
             sentence += ". Too few deals to say how sure that is."
         else:
-            high = whole.duels_high[place, place + 1]
-            seen = f" It was ahead in {whole.duels[place, place + 1]:.0%} of them (95 %: {low:.0%} to {high:.0%})"
-            sentence += "." + seen
+            high = ranking.duels_high[place, place + 1]
+            observed = f" It was ahead in {ranking.duels[place, place + 1]:.0%} of them (95 %: {low:.0%} to {high:.0%})"
+            sentence += "." + observed
             sentence += ": sure to be better." if low > 0.5 else ": who is better isn't sure. More games would tell."
         sentences.append(sentence)
     return sentences
@@ -74,36 +74,37 @@ class People:
     """One sentence for each agent of `LEVELS`, the weakest first."""
 
 
-def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
+def where_people_stand(ranking: Standings, placed: Sequence[Person]) -> People:
     """Describe people's places in a table: measured ones if there are any, and an estimate.
 
     Args:
-        whole: The table.
+        ranking: The table.
         placed: People rated on its scale; those without a placement are ignored.
     """
-    found = sorted(
-        ((person, person.placement) for person in placed if person.placement), key=lambda each: each[1].rating
+    placed_people = sorted(
+        ((person, person.placement) for person in placed if person.placement), key=lambda pair: pair[1].rating
     )
     sentences = [
-        f"{one.rating:z.0f} (95 %: {one.low:z.0f} to {one.high:z.0f}): a person, by {person.counted} games; {one}."
-        for person, one in found
+        f"{placement.rating:z.0f} (95 %: {placement.low:z.0f} to {placement.high:z.0f}): a person, "
+        f"by {person.counted} games; {placement}."
+        for person, placement in placed_people
     ]
-    guessed = levels(whole)
-    unknown = "" if guessed else f" {UNKNOWN.format(names=', '.join(LEVELS))}"
+    estimated = levels(ranking)
+    unknown = "" if estimated else f" {UNKNOWN.format(names=', '.join(LEVELS))}"
     if not sentences:
-        return People(ESTIMATED.format(needed=NEEDED) + unknown, [], "", guessed)
-    return People(MEASURED, sentences, BESIDE if guessed else "", guessed)
+        return People(ESTIMATED.format(needed=NEEDED) + unknown, [], "", estimated)
+    return People(MEASURED, sentences, BESIDE if estimated else "", estimated)
 
 
-def levels(whole: Standings) -> list[str]:
+def levels(ranking: Standings) -> list[str]:
     """Ratings and descriptions of the agents of `LEVELS` that play here, the weakest first."""
-    rating = {line.agent: line.rating for line in whole.table}
-    rated = sorted((rating[name], name) for name in LEVELS if name in rating)
+    rating_of = {line.agent: line.rating for line in ranking.table}
+    rated = sorted((rating_of[name], name) for name in LEVELS if name in rating_of)
     return [f"{value:z.0f}: {name} {LEVELS[name]}." for value, name in rated]
 
 
 def differences() -> list[tuple[str, str]]:
-    """Rating differences, each with the share of duels in which the better agent is ahead."""
+    """Rating differences, each with the fraction of duels in which the better agent is ahead."""
     return [(f"{points}", f"{expected_score(points):.0%}") for points in DIFFERENCES]
 
 
@@ -117,8 +118,8 @@ class Fault:
     games: int = 0
     """Number of games given up."""
     unplayed: bool = False
-    """Whether the agent wasn't even started for some of them. Their number says nothing about the agent, because each
-    process counts failures separately."""
+    """Whether the agent wasn't even started for some of these games. Their number says nothing about the agent, because
+    each process counts failures separately."""
 
     def __str__(self) -> str:
         unplayed = ", some of them because it wasn't started again" if self.unplayed else ""
@@ -128,28 +129,34 @@ class Fault:
 def faults_of(notes: Iterable[str], agents: Sequence[str]) -> list[Fault]:
     """Collect the faults in the notes of a tournament (`Results.notes`), sorted by agent, then the most frequent first.
 
-    Reasons that differ only in numbers and quoted text are one fault. Games for which an agent wasn't started again
-    count towards its most frequent fault.
+    Reasons that differ only in numbers and quoted text are one fault. Games for which an agent wasn't started again are
+    counted as its most frequent fault.
 
     Args:
-        notes: In any order.
+        notes: The notes, in any order.
         agents: Names of the agents that played.
     """
-    found: dict[str, dict[str, Fault]] = {}
+    faults_by_agent: dict[str, dict[str, Fault]] = {}
     unplayed: dict[str, list[str]] = {}
     longest_first = sorted(agents, key=len, reverse=True)
     for note in notes:
         agent = next((name for name in longest_first if note.startswith(f"{name} gave up deal ")), "")
         match = _NOTE.fullmatch(note[len(agent) :])
         reason = match[1] if match else note
-        of_agent = found.setdefault(agent, {})
+        of_agent = faults_by_agent.setdefault(agent, {})
         if reason.startswith(_CONSEQUENCE):
             unplayed.setdefault(agent, []).append(reason)
         else:
             of_agent.setdefault(_VARYING.sub("", reason), Fault(agent, reason)).games += 1
     for agent, reasons in unplayed.items():
-        faults = found[agent].values() or [found[agent].setdefault(reasons[0], Fault(agent, reasons[0]))]
-        worst = max(faults, key=lambda fault: fault.games)
-        worst.games += len(reasons)
-        worst.unplayed = True
-    return [fault for name in sorted(found) for fault in sorted(found[name].values(), key=lambda fault: -fault.games)]
+        faults = faults_by_agent[agent].values() or [
+            faults_by_agent[agent].setdefault(reasons[0], Fault(agent, reasons[0]))
+        ]
+        most_frequent = max(faults, key=lambda fault: fault.games)
+        most_frequent.games += len(reasons)
+        most_frequent.unplayed = True
+    return [
+        fault
+        for name in sorted(faults_by_agent)
+        for fault in sorted(faults_by_agent[name].values(), key=lambda fault: -fault.games)
+    ]

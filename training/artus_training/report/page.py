@@ -13,7 +13,7 @@ import numpy as np
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena.play import Results
-from artus_training.arena.standings import Standings, known_rows
+from artus_training.arena.standings import Standings, rows_without_nan
 from artus_training.arena.statistics import ANCHOR_RATING
 from artus_training.people.results import Person
 from artus_training.report.explain import People, differences, faults_of, neighbours, where_people_stand
@@ -27,7 +27,7 @@ TEMPLATES = templates_in(Path(__file__).parent)
 
 def write_report(
     results: Results,
-    whole: Standings,
+    ranking: Standings,
     folder: Path,
     command: str,
     left_out: Mapping[str, str] = NOBODY,
@@ -38,32 +38,32 @@ def write_report(
 
     Args:
         results: All games.
-        whole: Their table.
+        ranking: The table of these games.
         folder: The folder of the report.
         command: The command that plays the tournament.
-        left_out: Bots that didn't start, and why.
-        films: Description of each game to watch, and its page below the folder.
+        left_out: Bots that didn't start, with the reason of each.
+        films: Games to watch: a description of each, and the path of its page in the folder.
         placed: People rated on the scale of this table.
     """
     data = {
         "settings": asdict(results.settings),
         "games": results.games,
-        "anchor": whole.anchor,
-        "table": [asdict(line) for line in whole.table],
-        "duels": known_rows(whole.duels),
-        "duels_low": known_rows(whole.duels_low),
-        "duels_high": known_rows(whole.duels_high),
+        "anchor": ranking.anchor,
+        "table": [asdict(line) for line in ranking.table],
+        "duels": rows_without_nan(ranking.duels),
+        "duels_low": rows_without_nan(ranking.duels_low),
+        "duels_high": rows_without_nan(ranking.duels_high),
         "forfeits": results.notes,
         "left_out": dict(left_out),
     }
     write_atomically(folder / "results.json", (json.dumps(data, indent=2) + "\n").encode())
-    made = page(results, whole, command, left_out, films, where_people_stand(whole, placed))
-    write_atomically(folder / "report.html", made.encode())
+    html = page(results, ranking, command, left_out, films, where_people_stand(ranking, placed))
+    write_atomically(folder / "report.html", html.encode())
 
 
 def page(
     results: Results,
-    whole: Standings,
+    ranking: Standings,
     command: str,
     left_out: Mapping[str, str],
     films: Sequence[tuple[str, str]],
@@ -76,60 +76,63 @@ def page(
         *(f"{name} didn't play: {reason}" for name, reason in left_out.items()),
         *map(str, faults_of(results.notes, settings.agents)),
     ]
-    sort_keys = [(line.agent, line.rating, line.wins, line.score, line.games) for line in whole.table]
+    sort_keys = [(line.agent, line.rating, line.wins, line.score, line.games) for line in ranking.table]
     return TEMPLATES.get_template("page.html").render(
         title=f"Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}",
         about=f"{results.games:,} games, {lineups}, {deals} each, seed {settings.seed}; an agent as good as the others "
         f"wins {1 / settings.num_players:.0%}.",
         command=command,
-        head=head(whole),
-        rows=[list(zip(*pair, strict=True)) for pair in zip(sort_keys, rows(whole), strict=True)],
-        remarks=" ".join(remarks(whole)),
-        ratings=_ratings(whole),
+        head=head(ranking),
+        rows=[list(zip(*pair, strict=True)) for pair in zip(sort_keys, rows(ranking), strict=True)],
+        remarks=" ".join(remarks(ranking)),
+        ratings=_ratings(ranking),
         differences=differences(),
-        neighbours=map(one_line_name, neighbours(whole)),
+        neighbours=map(one_line_name, neighbours(ranking)),
         people=people,
-        names=[one_line_name(line.agent) for line in whole.table],
-        duels=_duels(whole),
+        names=[one_line_name(line.agent) for line in ranking.table],
+        duels=_duels(ranking),
         films=films,
         faults=list(map(one_line_name, faults)),
     )
 
 
-def _ratings(whole: Standings) -> list[dict[str, str]]:
+def _ratings(ranking: Standings) -> list[dict[str, str]]:
     """Each agent's rating and interval; places on the common scale are percentages of its width."""
     ends = [
-        value for line in whole.table for value in (line.rating, line.rating_low, line.rating_high) if value is not None
+        value
+        for line in ranking.table
+        for value in (line.rating, line.rating_low, line.rating_high)
+        if value is not None
     ]
     low, high = min(ends), max(ends)
-    room = (high - low or 1) / 25
-    low, high = low - room, high + room
+    padding = (high - low or 1) / 25
+    low, high = low - padding, high + padding
 
-    def place(value: float) -> str:
+    def position(value: float) -> str:
         return f"{100 * (value - low) / (high - low):.2f}%"
 
     ratings = []
-    for line in whole.table:
+    for line in ranking.table:
         rating = {
-            "name": one_line_name(line.agent), "text": f"{line.rating:z.0f}", "place": place(line.rating),
-            "anchor": place(ANCHOR_RATING),
+            "name": one_line_name(line.agent), "text": f"{line.rating:z.0f}", "position": position(line.rating),
+            "anchor": position(ANCHOR_RATING),
         }  # fmt: skip
         if line.rating_low is not None and line.rating_high is not None:
             width = 100 * (line.rating_high - line.rating_low) / (high - low)
-            rating |= {"low": place(line.rating_low), "width": f"{width:.2f}%"}
+            rating |= {"low": position(line.rating_low), "width": f"{width:.2f}%"}
         ratings.append(rating)
     return ratings
 
 
-def _duels(whole: Standings) -> list[list[dict[str, str] | None]]:
+def _duels(ranking: Standings) -> list[list[dict[str, str] | None]]:
     """Cells of the matrix of duels, row ahead of column, from red (always behind) to blue; None: they never met."""
-    names = [one_line_name(line.agent) for line in whole.table]
+    names = [one_line_name(line.agent) for line in ranking.table]
 
     def cell(row: int, column: int) -> dict[str, str] | None:
-        value = whole.duels[row, column]
+        value = ranking.duels[row, column]
         if np.isnan(value):
             return None
-        ends = whole.duels_low[row, column], whole.duels_high[row, column]
+        ends = ranking.duels_low[row, column], ranking.duels_high[row, column]
         interval = "" if np.isnan(ends).any() else f" (95 %: {ends[0]:.0%} to {ends[1]:.0%})"
         return {
             "side": "ahead" if value >= 0.5 else "behind",

@@ -12,21 +12,21 @@ MOST_DIGITS = 6
 """With more digits behind the point, an interval is printed even if its ends look equal."""
 
 
-def head(whole: Standings) -> tuple[str, ...]:
+def head(ranking: Standings) -> tuple[str, ...]:
     """The head of the table."""
-    certainty = "95 %" if whole.has_intervals else "too few deals"
-    return "agent", f"rating ({scale(whole)})", f"wins ({certainty})", f"{whole.points} ({certainty})", "games"
+    certainty = "95 %" if ranking.has_intervals else "too few deals"
+    return "agent", f"rating ({scale(ranking)})", f"wins ({certainty})", f"{ranking.points} ({certainty})", "games"
 
 
-def scale(whole: Standings) -> str:
+def scale(ranking: Standings) -> str:
     """The scale of ratings in short, such as `greedy = 1000`. An anchor in the middle of the table is named only in the
     remarks, as its name may be long."""
-    return f"{ANCHOR if whole.anchor == ANCHOR else 'middle'} = {ANCHOR_RATING}"
+    return f"{ANCHOR if ranking.anchor == ANCHOR else 'middle'} = {ANCHOR_RATING}"
 
 
-def rows(whole: Standings) -> list[tuple[str, ...]]:
+def rows(ranking: Standings) -> list[tuple[str, ...]]:
     """The table as text, a row for each agent."""
-    constant = " (always)" if whole.has_intervals else ""
+    constant = " (always)" if ranking.has_intervals else ""
     return [
         (
             one_line_name(line.agent),
@@ -35,56 +35,58 @@ def rows(whole: Standings) -> list[tuple[str, ...]]:
             f"{line.score:z.1f}{interval(line.score_low, line.score_high) or constant}",
             f"{line.games:,}",
         )
-        for line in whole.table
+        for line in ranking.table
     ]
 
 
 def interval(low: float | None, high: float | None, digits: int = 1, times: int = 1) -> str:
     """Format an interval with its ends multiplied by `times`; empty if there is none.
 
-    It has at least `digits` digits behind the point, and more if the ends would look equal.
+    The ends have at least `digits` digits behind the point, and more if they would look equal.
     """
     if low is None or high is None:
         return ""
     ends = [f"{times * end:z.{digits}f}" for end in (low, high)]
-    apart = ends[0] != ends[1] or digits > MOST_DIGITS
-    return f" ({ends[0]}..{ends[1]})" if apart else interval(low, high, digits + 1, times)
+    ends_differ = ends[0] != ends[1] or digits > MOST_DIGITS
+    return f" ({ends[0]}..{ends[1]})" if ends_differ else interval(low, high, digits + 1, times)
 
 
-def remarks(whole: Standings) -> list[str]:
-    """Notes for readers of the table, one sentence each."""
-    lines = [f"Ratings are Elo points, {scale(whole)}: with 400 more an agent is ahead in 10 of 11 duels."]
-    if whole.anchor != ANCHOR:
-        lines.append(
-            f"{one_line_name(whole.anchor)}, in the middle of the table, has {ANCHOR_RATING}: {ANCHOR} doesn't play."
+def remarks(ranking: Standings) -> list[str]:
+    """Notes below the table, one sentence each."""
+    sentences = [f"Ratings are Elo points, {scale(ranking)}: with 400 more an agent is ahead in 10 of 11 duels."]
+    if ranking.anchor != ANCHOR:
+        sentences.append(
+            f"{one_line_name(ranking.anchor)}, in the middle of the table, has {ANCHOR_RATING}: {ANCHOR} doesn't play."
         )
-    if not whole.has_intervals:
-        lines.append(f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {whole.fewest}.")
-    return lines
+    if not ranking.has_intervals:
+        sentences.append(
+            f"Only {counted(ranking.deals, 'deal')} of each line-up; intervals need at least {ranking.fewest_deals}."
+        )
+    return sentences
 
 
-def print_table(results: Results, whole: Standings) -> None:
+def print_table(results: Results, ranking: Standings) -> None:
     """Print the table with a legend."""
     settings = results.settings
     variant = variant_name(settings.game, settings.rules, settings.num_players)
     print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
-    agent, _, wins, *others = head(whole)
+    agent, _, wins, *other_heads = head(ranking)
     rating = wins.replace("wins", "rating")  # the scale stands below
-    shown = table([(agent, rating, wins, *others), *rows(whole)], numbers=range(1, 5))
-    print(as_text(shown, "", *remarks(whole), *legend(whole)))
+    results_table = table([(agent, rating, wins, *other_heads), *rows(ranking)], number_columns=range(1, 5))
+    print(as_text(results_table, "", *remarks(ranking), *legend(ranking)))
 
 
-def legend(whole: Standings) -> list[str]:
+def legend(ranking: Standings) -> list[str]:
     """Explanations of the columns, one line each."""
-    in_brackets = ["In brackets: 95 % intervals."] if whole.has_intervals else []
+    in_brackets = ["In brackets: 95 % intervals."] if ranking.has_intervals else []
     return [
         "wins: part of the games that the agent won; joint winners share a win.",
-        f"{whole.points}: its mean at the end of the agent's games.",
+        f"{ranking.points}: its mean at the end of the agent's games.",
         *in_brackets,
     ]
 
 
-def markdown_table(whole: Standings) -> str:
+def markdown_table(ranking: Standings) -> str:
     """The table in Markdown, for a notebook."""
-    lines = [head(whole), ("---", *["---:"] * (len(head(whole)) - 1)), *rows(whole)]
+    lines = [head(ranking), ("---", *["---:"] * (len(head(ranking)) - 1)), *rows(ranking)]
     return "\n".join(map(markdown_row, lines))

@@ -29,7 +29,7 @@ from artus_training.workers.queue import (
 IN_FLIGHT = 2
 """Units sent per CPU before their results arrive: one in progress, one waiting."""
 SECONDS = 1.0
-"""Seconds between two checks of the cluster: at most, of its number of CPUs, and at least, of its head."""
+"""Most seconds between two checks of a cluster's number of CPUs, and fewest between two checks of its head."""
 PATIENCE = 10.0
 """Seconds within which the head of a cluster must answer."""
 STORE_BYTES = 200 << 20
@@ -43,12 +43,12 @@ def by_ray(ray: Any, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -
 
     Args:
         ray: The module, see `connected`.
-        work, units, queue: As for `Processes.do`.
+        work, units, queue: See `Processes.do`.
     """
     # Ray's own retries repeat a unit whose process died, but not one whose result was lost with its machine.
-    do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
+    remote_do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
     head = _Head(ray)
-    held = ray.put(work)
+    work_ref = ray.put(work)
     folder = str(Path.cwd())
     running: dict[Any, int] = {}
     begun: set[int] = set()
@@ -56,9 +56,9 @@ def by_ray(ray: Any, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -
     try:
         while True:
             head.check()
-            wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
-            while len(running) < wanted and (number := queue.take(wanted)) is not None:
-                running[do.remote(held, units[number], folder)] = number
+            num_wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
+            while len(running) < num_wanted and (number := queue.take(num_wanted)) is not None:
+                running[remote_do.remote(work_ref, units[number], folder)] = number
             if not running:
                 return
             for stream in ray.wait(list(running), timeout=SECONDS)[0]:
@@ -72,16 +72,18 @@ def by_ray(ray: Any, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -
                     ) from None
                 except ray.exceptions.RayError as error:
                     del running[stream]
-                    how = type(error).__name__
+                    cause = type(error).__name__
                     if number in begun:
                         begun.remove(number)
-                        if lost := queue.died(number, how):
+                        if lost := queue.died(number, cause):
                             yield number, lost
                     else:
                         queue.put_back(number)
                         failed_starts += 1
-                        if failed_starts >= TRIES * wanted:
-                            raise WorkerError(f"{failed_starts} workers have ended before they began, {how}") from None
+                        if failed_starts >= TRIES * num_wanted:
+                            raise WorkerError(
+                                f"{failed_starts} workers have ended before they began, {cause}"
+                            ) from None
                     continue
                 if number not in begun:
                     begun.add(number)
@@ -107,8 +109,8 @@ def _do(work: PackedWork, unit: Any, folder: str) -> Iterator[Any]:
 
 
 class _Head:
-    """Head of the cluster that Ray is connected to. If it is lost, Ray itself waits for it and then ends the process;
-    `check` raises an error instead."""
+    """Head of the cluster that Ray is connected to. If the head is lost, Ray waits for it and then ends the process;
+    `check` raises an error earlier."""
 
     def __init__(self, ray: Any) -> None:
         self._address = ray.get_runtime_context().gcs_address
@@ -165,7 +167,7 @@ def connected(address: str) -> Iterator[Any]:
             raise WorkerError(f"there is no Ray cluster at {address}: {error}") from None
     stdout, sys.stdout = sys.stdout, _OwnOutput()
     try:
-        with _terminations_kept():
+        with _sigterm_handler_restored():
             _connect(ray, address)
         yield ray
     finally:
@@ -186,11 +188,11 @@ def _connect(ray: Any, address: str) -> None:
 
 
 @contextmanager
-def _terminations_kept() -> Iterator[None]:
-    """Restore the handler of SIGTERM afterwards: Ray's own prints a stack dump and exits."""
-    before = signal.getsignal(signal.SIGTERM)
+def _sigterm_handler_restored() -> Iterator[None]:
+    """Restore the handler of SIGTERM afterwards: that of Ray prints a stack dump and exits."""
+    old_handler = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)
+            signal.signal(signal.SIGTERM, old_handler)

@@ -40,7 +40,7 @@ class Processes:
         self._idle: list[_Process] = []
 
     def prepare(self, work: Callable[[Any], Any]) -> None:
-        """Start all processes, and let them load this work while the caller does the same.
+        """Start all processes, and let them load this work while the caller loads it, too.
 
         Raises:
             ValueError: If the work can't be sent to other processes.
@@ -53,6 +53,11 @@ class Processes:
     def do(self, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -> Generator[tuple[int, Any]]:
         """Yield the number of each unit and its result (see `unit_function`), or `Lost`, in the order of completion.
         Processes that are still busy when the generator is closed are ended.
+
+        Args:
+            work: The work.
+            units: Arguments of the work.
+            queue: The numbers of the units that aren't started yet.
 
         Raises:
             WorkerError: If each process ends `TRIES` times in a row before it begins a unit.
@@ -74,26 +79,26 @@ class Processes:
                 if not busy:
                     return
                 ready = wait(busy)
-                for place, process in enumerate(processes):
+                for index, process in enumerate(processes):
                     number = process.number
                     if number is None or process.connection not in ready:
                         continue
                     try:
                         message = process.receive()
                     except EOFError:
-                        how = f"exit code {process.end()}"
+                        cause = f"exit code {process.end()}"
                         if process.begun:
-                            if lost := queue.died(number, how):
+                            if lost := queue.died(number, cause):
                                 yield number, lost
                         else:
                             queue.put_back(number)
                             failed_starts += 1
                             if failed_starts == TRIES * len(processes):
                                 raise WorkerError(
-                                    f"{failed_starts} processes have ended before they began, {how}"
+                                    f"{failed_starts} processes have ended before they began, {cause}"
                                 ) from None
-                        processes[place] = _Process()
-                        processes[place].take(work)
+                        processes[index] = _Process()
+                        processes[index].take(work)
                         continue
                     if process.number is None:
                         yield number, message
@@ -117,26 +122,27 @@ class _Process:
     """A worker process, which does one unit after another."""
 
     def __init__(self) -> None:
-        self.connection, theirs = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=_serve, args=(theirs,), daemon=True)
+        self.connection, worker_end = SPAWN.Pipe()
+        self.process = SPAWN.Process(target=_serve, args=(worker_end,), daemon=True)
         with _interrupts_blocked():
             self.process.start()
-        theirs.close()  # the only other end is now the worker's: it is closed when the worker ends
+        worker_end.close()  # now only the worker has this end, which is closed when the worker ends
         self.number: int | None = None
-        """Number of its current unit."""
+        """Number of the unit that it does; None: the process is idle."""
         self.begun = False
-        """Whether it has begun that unit, that is, has finished importing and loading."""
+        """Whether the process has begun that unit: then it has finished importing and loading."""
 
     def take(self, work: PackedWork) -> None:
         """Set the work to do with later units."""
         self._send(work)
 
     def begin(self, unit: Any) -> None:
+        """Send a unit; the process begins it when it has loaded the work."""
         self.begun = False
         self._send(unit)
 
     def _send(self, message: Any) -> None:
-        with suppress(OSError):  # a process that has died is noticed where its result is missing
+        with suppress(OSError):  # a dead process is noticed when its result is received
             self.connection.send(message)
 
     def receive(self) -> Any:
@@ -195,13 +201,13 @@ def _end_with_driver() -> None:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT. Processes started in this time inherit that until they unblock it; otherwise Ctrl-C during their
-    start would print a traceback."""
+    """Block SIGINT in this context. Processes that are started in it don't get SIGINT until they unblock it: otherwise
+    Ctrl-C during their start would print a traceback."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)

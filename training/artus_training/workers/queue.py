@@ -1,5 +1,4 @@
-"""Two things: the queue of a run's work units that haven't been started, and the form of the messages between driver
-and workers.
+"""The queue of a run's work units that haven't been started, and the form of the messages between driver and workers.
 
 A work unit is one call of the run's function, with a few numbers (see `units`). The driver is the process that wants
 the results; workers are processes that do units.
@@ -17,7 +16,7 @@ from artus_training.usage import UsageError
 TRIES = 3
 """A unit is lost after this number of processes died while doing it."""
 AHEAD = 8
-"""Units per process that may be started ahead of the first unfinished one: their results may be lost if the run
+"""Units per process that may be started before the first unfinished unit is done: their results may be lost if the run
 ends."""
 SAME_EVERYWHERE = (
     "the same version of artus, of other packages with agents, and of files that agents' names mention must be on all "
@@ -50,14 +49,22 @@ class UnitQueue:
 
     def take(self, workers: int) -> int | None:
         """Take the next unit; None if there is none, or if it is too far ahead for this number of workers."""
-        near = self._waiting and self._waiting[-1] < self.first + AHEAD * workers
-        return self._waiting.pop() if near else None
+        may_start = self._waiting and self._waiting[-1] < self.first + AHEAD * workers
+        return self._waiting.pop() if may_start else None
 
-    def died(self, number: int, how: str) -> Lost | None:
-        """Record that a process died during a unit: the unit is done again, or is lost."""
+    def died(self, number: int, cause: str) -> Lost | None:
+        """Record that a process died during a unit. The unit goes back to the queue, or is lost.
+
+        Args:
+            number: The unit.
+            cause: How the process ended, for messages.
+
+        Returns:
+            `Lost` if this was the last try, else None.
+        """
         self._deaths[number] = self._deaths.get(number, 0) + 1
         if self._deaths[number] == TRIES:
-            return Lost(f"has ended {TRIES} processes, the last one with {how}")
+            return Lost(f"has ended {TRIES} processes, the last one with {cause}")
         self.put_back(number)
         return None
 
@@ -71,7 +78,7 @@ class PackedWork(NamedTuple):
 
     work: bytes
     fingerprint: str
-    """Fingerprint, at the sender, of the code and files that the work depends on; empty: unknown."""
+    """The sender's fingerprint of the code and files on which the work depends; empty: unknown."""
 
 
 def packed(work: Callable[[Any], Any]) -> PackedWork:
@@ -85,7 +92,7 @@ def packed(work: Callable[[Any], Any]) -> PackedWork:
 
 def announcement(work: Callable[[Any], Any]) -> PackedWork:
     """Pickle work that is only announced: the receiver imports and hashes everything that the work needs, which takes
-    seconds, but refuses to do it.
+    seconds, but refuses to do the work.
 
     Raises:
         ValueError: If the work can't be pickled.
@@ -103,16 +110,16 @@ def unpacked(work: PackedWork) -> Callable[[Any], Any]:
         WorkerError: If its fingerprint differs here, or it can't be loaded.
     """
     try:
-        made: Callable[[Any], Any] = pickle.loads(work.work)
-        here = getattr(made, "fingerprint", "")
+        work_function: Callable[[Any], Any] = pickle.loads(work.work)
+        fingerprint_here = getattr(work_function, "fingerprint", "")
     except Exception as error:  # pickle raises what the objects in it raise
         raise WorkerError(f"a worker can't load this ({type(error).__name__}: {error}): {SAME_EVERYWHERE}") from None
-    if here != work.fingerprint:
+    if fingerprint_here != work.fingerprint:
         raise WorkerError(
-            f"the fingerprint of the game and the agents is {here} here, but {work.fingerprint} where they were sent "
-            f"from: {SAME_EVERYWHERE}"
+            f"the fingerprint of the game and the agents is {fingerprint_here} here, but {work.fingerprint} where they "
+            f"were sent from: {SAME_EVERYWHERE}"
         )
-    return made
+    return work_function
 
 
 def unit_function(work: PackedWork) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""Units of work: each a pure function of a few numbers, done in this process, by several others, or by a Ray cluster.
+"""Units of work: calls of a pure function of a few numbers, by this process, by several others, or by a Ray cluster.
 
 Results arrive in the order of the units, so they don't depend on the number of workers, on their speed or on workers
 that die. Only the caller writes files.
@@ -47,8 +47,8 @@ def run_units(
         units: Arguments of `work`.
         workers: Processes, each with one thread; 1: this process with its threads. A process that dies is replaced, and
             its unit is done again.
-        ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
-        waiting: Filled with results that wait for an earlier unit, by number, so that the caller can use them after an
+        ray: Address of a Ray cluster that does the work instead; for an empty address see `cluster.connected`.
+        waiting: Gets the results that wait for an earlier unit, by number, so that the caller can use them after an
             interrupt.
 
     Raises:
@@ -57,8 +57,8 @@ def run_units(
             if some units have ended `TRIES` processes each.
         Exception: Any exception of `work`, with a note that names the unit.
     """
-    with worker_pool(workers, ray) as run:
-        yield from run(work, units, waiting=waiting)
+    with worker_pool(workers, ray) as runner:
+        yield from runner(work, units, waiting=waiting)
 
 
 class Runner(Protocol):
@@ -71,13 +71,13 @@ class Runner(Protocol):
 
 @contextmanager
 def worker_pool(
-    workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] | None = None
+    workers: int = 1, ray: str | None = None, first_work: Callable[[Any], Any] | None = None
 ) -> Iterator[Runner]:
     """Yield a `run_units` that keeps its processes, or its connection to a cluster, between pieces of work.
 
     Args:
         workers, ray: As for `run_units`.
-        first: The first work: processes load it while the caller does the same.
+        first_work: The first work, which processes load while the caller loads it, too.
 
     Raises:
         ValueError: See `check_workers`; also if the first work can't be sent to other processes.
@@ -89,8 +89,8 @@ def worker_pool(
             yield partial(_run_elsewhere, partial(by_ray, module))
     elif workers > 1:
         with closing(Processes(workers)) as processes:
-            if first is not None:
-                processes.prepare(first)
+            if first_work is not None:
+                processes.prepare(first_work)
             yield partial(_run_elsewhere, processes.do)
     else:
         yield _run_here
@@ -117,8 +117,8 @@ def _run_elsewhere(
         work, units, waiting: As for `run_units`.
     """
     queue, lost = UnitQueue(len(units)), []
-    with closing(do(packed(work), units, queue)) as found:  # no process stays behind
-        for unit, result in in_order(found, units, queue, {} if waiting is None else waiting):
+    with closing(do(packed(work), units, queue)) as new_results:  # no process stays behind
+        for unit, result in in_order(new_results, units, queue, {} if waiting is None else waiting):
             if isinstance(result, Exception):
                 result.add_note(f"in {unit}")
                 raise result
@@ -127,25 +127,25 @@ def _run_elsewhere(
             else:
                 yield unit, result
     if lost:
-        more = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
-        raise WorkerError("; ".join(lost[:MOST_NAMED] + more))
+        rest_note = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
+        raise WorkerError("; ".join(lost[:MOST_NAMED] + rest_note))
 
 
 def in_order(
-    found: Iterable[tuple[int, Any]], units: Sequence[Unit], queue: UnitQueue, waiting: dict[int, Any]
+    new_results: Iterable[tuple[int, Any]], units: Sequence[Unit], queue: UnitQueue, waiting: dict[int, Any]
 ) -> Iterator[tuple[Unit, Any]]:
     """Yield results in the order of the units; ignore repeated ones.
 
     Args:
-        found: Numbers of units and their results, in any order.
+        new_results: Numbers of units and their results, in any order.
         units, queue: All units, and the state of the run.
-        waiting: Filled with results that wait for an earlier unit, by number; without errors and lost units.
+        waiting: Gets the results that wait for an earlier unit, by number, but no errors and lost units.
     """
-    failed: dict[int, Any] = {}
-    for number, result in found:
+    failures: dict[int, Any] = {}
+    for number, result in new_results:
         if number >= queue.first:
-            (failed if isinstance(result, Exception | Lost) else waiting).setdefault(number, result)
-        while queue.first in waiting or queue.first in failed:
+            (failures if isinstance(result, Exception | Lost) else waiting).setdefault(number, result)
+        while queue.first in waiting or queue.first in failures:
             queue.first += 1
             number = queue.first - 1
-            yield units[number], (waiting if number in waiting else failed).pop(number)
+            yield units[number], (waiting if number in waiting else failures).pop(number)

@@ -1,4 +1,4 @@
-"""Auction as artus_env sees it: the box, positions as data and as text."""
+"""The definition of Auction for artus_env: the box, positions as data, moves as text."""
 
 from dataclasses import dataclass
 
@@ -38,31 +38,37 @@ def build_tables(components):
 
 
 def check(g, components):
-    """Whether the parts of a position, each right by itself, fit together."""
+    """Check that the parts of a position fit together. Each part alone has been checked already.
+
+    Raises:
+        ValueError: If they don't fit; the message names the part.
+    """
     n, start, turn, over = (int(g[name]) for name in ("num_players", "start_player", "player", "over"))
     hands, bids, played = g["hands"][:n].tolist(), g["bids"][:n].tolist(), int(g["played"])
-    held = [hand | (1 << bid if bid >= 0 else 0) for hand, bid in zip(hands, bids, strict=True)]
+    cards_left = [hand | (1 << bid if bid >= 0 else 0) for hand, bid in zip(hands, bids, strict=True)]
     rounds, bidders = played.bit_count() // n, (turn - start) % n
     prizes, prize, all_prizes = int(g["prizes"]), int(g["prize"]), (2 << components.prizes) - 2
-    end = not any(held) or g["scores"].max() >= components.goal
+    must_be_over = not any(cards_left) or g["scores"].max() >= components.goal
     checks = {
         "start_player: there is no such player": 0 <= start < n,
         "bids: there is no such card": all(-1 <= bid < CARDS for bid in bids),
-        "bids: other players than those before the turn have bid": all(
+        "bids: not exactly the players before the one to move have bid": all(
             (bid >= 0) == ((player - start) % n < bidders) for player, bid in enumerate(bids)
         ),
-        "hands: a card is there twice, or too many or too few are": sum(held) + played < 1 << CARDS
-        and (sum(held) + played).bit_count() == n * HAND == n * rounds + sum(cards.bit_count() for cards in held)
-        and {cards.bit_count() for cards in held} == {HAND - rounds},
-        "prizes: some are missing, or there twice": prizes | 1 << prize | all_prizes == all_prizes
+        "hands: a card occurs twice, or there are too many or too few": sum(cards_left) + played < 1 << CARDS
+        and (sum(cards_left) + played).bit_count()
+        == n * HAND
+        == n * rounds + sum(cards.bit_count() for cards in cards_left)
+        and {cards.bit_count() for cards in cards_left} == {HAND - rounds},
+        "prizes: some are missing, or occur twice": prizes | 1 << prize | all_prizes == all_prizes
         and not prizes >> prize & 1
         and prizes.bit_count() == components.prizes - rounds - (not over),
         "scores: they can't be negative": g["scores"].min() >= 0,
-        "over: doesn't fit hands and scores": over == int(end),
+        "over: doesn't fit hands and scores": over == int(must_be_over),
     }
-    for wrong, fits in checks.items():
+    for message, fits in checks.items():
         if not fits:
-            raise ValueError(wrong)
+            raise ValueError(message)
 
 
 POSITIONS = Positions(

@@ -6,7 +6,7 @@ from artus_env.authoring import below, jit, lowest_bit, popcount, random_bits, s
 
 MOST_PLAYERS, CARDS, HAND = 4, 16, 4
 DECK = (1 << CARDS) - 1
-START, CHANCE = 100, 101  # numbers of the deal's random stream behind those of the cards
+START, CHANCE = 100, 101  # indices in the deal's random stream, behind those of the cards
 
 STATE = state_dtype(
     MOST_PLAYERS,
@@ -18,7 +18,7 @@ STATE = state_dtype(
         ("prize", np.uint8),  # the prize that is bid for
         ("start_player", np.int8),
         ("over", np.int8),
-        ("chance", np.uint64),  # decides, with the number of prizes left, which one comes next
+        ("chance", np.uint64),  # determines the next prize, together with the number of prizes left
     ],
 )
 TABLES = np.dtype([("prizes", np.int32), ("goal", np.int32)])
@@ -31,7 +31,7 @@ def margin_scale(t, g):
 
 @jit
 def random_card(cards, bits):
-    """One of a set of cards, by random bits."""
+    """Draw a card from a set, by random bits."""
     for _ in range(below(bits, popcount(cards))):
         cards &= cards - 1
     return lowest_bit(cards)
@@ -39,7 +39,7 @@ def random_card(cards, bits):
 
 @jit
 def turn_up(g):
-    """The next prize follows from `chance` and the number of prizes left alone."""
+    """Turn up the next prize, which depends only on `chance` and the number of prizes left."""
     prizes = int(g["prizes"])
     prize = random_card(prizes, random_bits(int(g["chance"]), popcount(prizes)))
     g["prize"], g["prizes"] = prize, prizes ^ (1 << prize)
@@ -47,7 +47,8 @@ def turn_up(g):
 
 @jit
 def deal_cards(g, cards, player, count, seed):
-    """Give a player some of a set of cards; returns the rest. The card's number in the stream is how many are left."""
+    """Deal a player `count` cards of a set; returns the cards that are left. Each card is drawn with the random number
+    whose index is the number of cards left."""
     for _ in range(count):
         card = random_card(cards, random_bits(seed, popcount(cards)))
         cards ^= 1 << card
@@ -105,7 +106,8 @@ def play(t, g, action):
 
 @jit
 def observe(t, g, viewer, out):
-    """Own hand and bid, played cards, prizes to come and the prize, who has bid, scores: from the viewer on."""
+    """Write the observation: own hand and bid, played cards, prizes to come, the prize, and for each player, the viewer
+    first, whether they have bid, and their score."""
     out[:] = 0
     players = int(g["num_players"])
     for card in range(CARDS):
@@ -124,7 +126,8 @@ def observe(t, g, viewer, out):
 
 @jit
 def resample_hidden(t, g, viewer, seed):
-    """Other hands, cards face down and chance; a card face down is any card that its player may have."""
+    """Draw the other hands, cards face down and `chance` again; a card face down is any card that its player may
+    have."""
     cards = DECK & ~int(g["played"]) & ~int(g["hands"][viewer])
     if int(g["bids"][viewer]) >= 0:
         cards &= ~(1 << int(g["bids"][viewer]))

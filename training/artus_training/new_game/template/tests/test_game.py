@@ -1,4 +1,4 @@
-"""What every game has to keep, and what only this one has: its rules."""
+"""Checks for every game, and tests of this game's rules."""
 
 from auction.definition import AUCTION
 
@@ -6,7 +6,7 @@ from artus_env import Game
 from artus_env.testing import check_game
 
 
-def test_it_keeps_what_every_game_has_to():
+def test_it_passes_the_checks_for_every_game():
     check_game(AUCTION)
 
 
