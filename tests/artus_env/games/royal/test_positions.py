@@ -93,7 +93,7 @@ FAULTS = [
     ("trick", {("trick", 0): "hearts-1"}, "trick[0] must be a list of player and card, got 'hearts-1'"),
     ("trick", {("trick", 0, 0): 4}, "trick[0]: player must be in 0..3, got 4"),
     ("trick", {("trick", 0, 1): "horse"}, "trick[0]: card must be one of hearts-1"),
-    ("trick", {("trick", 1, 0): 2}, "trick must have cards of players one after the other"),
+    ("trick", {("trick", 1, 0): 2}, "trick must have cards of successive players, but not of all"),
     ("trick", {("trick", 0, 1): "hearts-5", ("trick", 1, 1): "hearts-1"}, "hearts-5 isn't the last card in played[0]"),
     ("trick", {("turn",): 2}, "turn must be the player left of those in the trick, 3, got 2"),
     ("trick", {("phase",): "sword", ("turn",): 2}, "phase is sword: trick must be empty"),
