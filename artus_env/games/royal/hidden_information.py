@@ -184,15 +184,15 @@ def draw_restricted(t, g, restricted, hidden, seed):
                     aim -= group_weight
             weight = weights[start + chosen]
             skipped = min(int(aim / weight), int(counts[chosen]) - 1)
-            drawn = 1  # the card, as it is counted in a set of cards
+            card = 1  # the card, as it is counted in a set of cards
             if chosen < KNIGHTS:
                 bits = undrawn[chosen]
                 for _ in range(skipped):
                     bits &= bits - 1
-                drawn = bits & -bits
-            undrawn[chosen] -= drawn
+                card = bits & -bits
+            undrawn[chosen] -= card
             counts[chosen] -= 1.0
-            g["hands"][owners[draw], chosen] += drawn
+            g["hands"][owners[draw], chosen] += card
             ratio *= total / (weight * guesses[draw])
         if fraction(seed, random_index) * exp(bound) < ratio:
             for group in range(GROUPS):
@@ -221,22 +221,22 @@ def weigh(g, hidden, owners, draws, weights, guesses):
         The sum of W0[k] / G[k] - 1 over all draws.
     """
     expected = real_numbers(MAX_WEIGHTS)  # cards of each group that are left before each draw
-    left, factors = real_numbers(GROUPS), real_numbers(GROUPS)
+    cards_left, factors = real_numbers(GROUPS), real_numbers(GROUPS)
     for index in range(draws * GROUPS):
         weights[index] = 1.0 if may_hold(g, owners[index // GROUPS], index % GROUPS) else 0.0
     bound = 0.0
     for _ in range(ROUNDS):
         for group in range(GROUPS):
-            left[group] = count_of(hidden, group)
+            cards_left[group] = count_of(hidden, group)
         for draw in range(draws):
             start = draw * GROUPS
             total = 0.0
             for group in range(GROUPS):
-                expected[start + group] = left[group]
-                total += weights[start + group] * left[group]
+                expected[start + group] = cards_left[group]
+                total += weights[start + group] * cards_left[group]
             draw_chance = 1.0 / max(total, 1.0)
             for group in range(GROUPS):
-                left[group] *= 1.0 - weights[start + group] * draw_chance
+                cards_left[group] *= 1.0 - weights[start + group] * draw_chance
         for group in range(GROUPS):
             factors[group] = 1.0
         bound = 0.0

@@ -103,15 +103,15 @@ def played(
         return say("played.swap", one=first_suit, first=first, other=second_suit, second=second)
     if last.move.card is None:
         return say("played.decline")
-    then = say("then.nothing")
+    result = say("then.nothing")
     if last.taker is not None and last.target is not None:
         text_key = "own" if last.taker == last.player else "other"
-        then = say(f"then.{text_key}", name=names[last.taker], goal=goal_words(last.target, components))
+        result = say(f"then.{text_key}", name=names[last.taker], goal=goal_words(last.target, components))
     card, led = the_card(last.move.card), led_suit(before["trick"])
     if led is not None and suit_of(last.move.card) != led:
-        text = say("played.void", suit=suit_words(led), card=card, then=then)
+        text = say("played.void", suit=suit_words(led), card=card, then=result)
     else:
-        text = say("played.plays" if before["trick"] else "played.leads", card=card, then=then)
+        text = say("played.plays" if before["trick"] else "played.leads", card=card, then=result)
     if last.taker is None or after["phase"] == "over" or any(after["played"]):
         return text
     return f"{text} {say('then.shuffled' if after['shuffles'] > before['shuffles'] else 'then.dealt')}"
