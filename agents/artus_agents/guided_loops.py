@@ -1,4 +1,5 @@
-"""Compiled loops of the network-guided search: selection down the trees and backup. They contain no rules.
+"""Compiled loops of the network-guided search: they select actions down the trees, and back up the values of leaves.
+They contain no rules.
 
 Each game has one tree (see `tree`), which grows in rounds. A round samples a new deal of the hidden information and
 tries all candidates of the root in this same deal, so that luck affects all of them equally. Each trial ends in one
@@ -24,9 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_agents.endgame import finish, is_near, room_for
+from artus_agents.endgame import allocate_buffers, finish, is_near
 from artus_agents.policy import choose, legal_logits
-from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
+from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, sum_edges, visit
 from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.bits import is_in, is_subset, next_action, size
@@ -59,11 +60,11 @@ EVIDENCE = 12.0
 """Weight of a win in one trial relative to the policy's logit, see `merit`. Between 12 and 40 it makes little
 difference. Without the logits, searches lose to their own network where its values are poor for actions that the policy
 never plays."""
-LAST_TWO, LAST_MORE = 2, 2
-"""Decisions before the end from which a walk plays on with the exact solution, with two players and with more."""
+WALK_HORIZON_TWO, WALK_HORIZON_MORE = 2, 2
+"""Number of decisions left from which on a walk follows the exact solution, with two players and with more."""
 TREE = -1
 """Value of `more_turns` for searches that grow a tree."""
-_POLICY = 1 << 20  # random numbers of a deal from this index on are for the policy's moves
+_POLICY = 1 << 20  # index of the first random number of a deal that is for the policy's moves
 
 
 class Trees(NamedTuple):
@@ -74,27 +75,27 @@ class Trees(NamedTuple):
     edges: np.ndarray
     """Shape (n, edges), `tree.EDGE`."""
     used: np.ndarray
-    """Nodes and edges taken so far: shape (n, 2), int64."""
+    """Number of nodes and number of edges in use: shape (n, 2), int64."""
     candidates: np.ndarray
-    """Edges of the root that are tried, best first: shape (n, candidates), int64."""
+    """Indices of the root's edges that are tried, best first: shape (n, candidates), int64."""
 
 
 class Leaves(NamedTuple):
-    """Ends of the walks of a round: one row for each, game by game."""
+    """Ends of the walks of some rounds: one row for each walk, round by round."""
 
     states: np.ndarray
-    """Positions at these ends, as dealt: shape (m,), the state dtype."""
+    """Positions at these ends, in the deals of their rounds: shape (m,), the state dtype."""
     legal: np.ndarray
-    """Shape (m, W), uint64; no action where the game is over."""
+    """Legal actions: shape (m, W), uint64; none where the game is over."""
     observation: np.ndarray
     """Observation of the player to move: shape (m, F), int8."""
     paths: np.ndarray
-    """Edges on the path, and who moved: shape (m, 2, MAX_DEPTH), int32."""
+    """Indices of the edges on the path, and the players who moved there: shape (m, 2, MAX_DEPTH), int32."""
     ends: np.ndarray
     """Node that gets the leaf's actions, -1 for none, and number of edges on the path: shape (m, 2), int64."""
-    going: np.ndarray
+    policy_to_move: np.ndarray
     """Whether the policy plays on from here, after a secret choice: shape (m,), bool."""
-    turns: np.ndarray
+    turns_left: np.ndarray
     """Turns of the searching player that the policy still plays: shape (m,), int64."""
 
 
@@ -124,8 +125,8 @@ def plant_all(trees, output, legal, counts):
     Args:
         trees: Overwritten.
         output: Network output for the root positions.
-        legal: shape (n, W), uint64.
-        counts: Result: the number of candidates, shape (n,), int64.
+        legal: Legal actions of these positions: shape (n, W), uint64.
+        counts: Output: number of candidates of each tree, shape (n,), int64.
     """
     ids = np.empty(output.logits.shape[1], np.int64)
     logits = np.empty(output.logits.shape[1], np.float32)
@@ -134,17 +135,22 @@ def plant_all(trees, output, legal, counts):
         plant(tree)
         count = legal_logits(output.logits[i], output.gates[i], legal[i], output.action_features[i], ids, logits)
         grow(tree, 0, ids, logits, count)
-        grown = int(tree.used[1])
-        order = np.argsort(-logits[:grown])  # the root's edges are the first ones, in the order of `ids`
-        counts[i] = min(grown, trees.candidates.shape[1])
+        num_edges = int(tree.used[1])
+        order = np.argsort(-logits[:num_edges])  # the root's edges are the first ones, in the order of `ids`
+        counts[i] = min(num_edges, trees.candidates.shape[1])
         for k in range(counts[i]):
             trees.candidates[i, k] = order[k]
 
 
 @jit
-def read_roots(trees, actions, visits, worth):
-    """Write the results at the roots: the best candidate, shape (n,), int64; and for each action the number of visits
-    and their total value, shapes (n, A), int32 and float32, unchanged where the root has no edge."""
+def read_roots(trees, actions, visits, value_sums):
+    """Write the results at the roots.
+
+    Args:
+        actions: Output: the best candidate, shape (n,), int64.
+        visits, value_sums: Outputs: number of visits of each action, and sum of their values: shape (n, A), int32 and
+            float32; unchanged where the root has no edge.
+    """
     for i in range(len(actions)):
         tree = tree_of(trees, i)
         actions[i] = int(tree.edges[trees.candidates[i, 0]]["action"])
@@ -152,7 +158,7 @@ def read_roots(trees, actions, visits, worth):
         while index >= 0:
             edge = tree.edges[index]
             visits[i, int(edge["action"])] = edge["visits"]
-            worth[i, int(edge["action"])] = edge["total"]
+            value_sums[i, int(edge["action"])] = edge["total"]
             index = int(edge["next"])
 
 
@@ -171,49 +177,55 @@ def grow(tree, node, ids, logits, count):
 
 
 @jit
-def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
+def walk(tables, roots, games, deal_seeds, offsets, trees, leaves, more_turns):
     """Sample a deal for each round, and walk down to a leaf from each remaining candidate.
 
     Args:
         roots: The games, shape (n,). They are copied before information hidden from the player to move is resampled.
-        games: Game of each round, shape (rounds,), int64.
-        deals: Seed of each round's deal, shape (rounds,), uint64.
-        offsets: First leaf of each round, shape (rounds + 1,), int64; a round tries as many candidates as it has
-            leaves.
-        leaves: Result.
-        more_turns: Every walk ends after the searching player's move, as after a secret choice, and the policy plays
-            this many more of their turns; `TREE`: walks end only at secret choices.
+        games: Index of each round's game, shape (rounds,), int64.
+        deal_seeds: Seed of each round's deal, shape (rounds,), uint64.
+        offsets: Index of each round's first leaf, shape (rounds + 1,), int64; a round tries as many candidates as it
+            has leaves.
+        leaves: Output.
+        more_turns: Number of further turns of the searching player that the policy plays; every walk then ends after
+            their first move, as after a secret choice. `TREE`: walks end only at secret choices.
     """
     tables, roots, trees = borrow(tables), borrow(roots), borrow(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
-    paths, ends, going, turns = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going), borrow(leaves.turns)
+    paths, ends = borrow(leaves.paths), borrow(leaves.ends)
+    policy_to_move, turns_left = borrow(leaves.policy_to_move), borrow(leaves.turns_left)
     t = tables[0]
-    room = room_for(t, roots)
+    buffers = allocate_buffers(t, roots)
     for k in range(len(games)):
         i = games[k]
-        deal = offsets[k + 1] - 1  # the last leaf keeps the deal until it is played from there
-        states[deal] = roots[i]
-        resample_hidden(t, states[deal], np.int64(roots[i]["player"]), deals[k])
+        deal_leaf = offsets[k + 1] - 1  # the last leaf stores the deal until its own walk begins
+        states[deal_leaf] = roots[i]
+        resample_hidden(t, states[deal_leaf], np.int64(roots[i]["player"]), deal_seeds[k])
         tree = tree_of(trees, i)
         for leaf in range(offsets[k], offsets[k + 1]):
-            states[leaf] = states[deal]
+            states[leaf] = states[deal_leaf]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[k]])
-            turns[leaf] = max(0, more_turns)
-            ends[leaf, 0], ends[leaf, 1], apart = descend(
-                t, g, tree, first, legal[leaf], paths[leaf], more_turns >= 0, room
+            turns_left[leaf] = max(0, more_turns)
+            ends[leaf, 0], ends[leaf, 1], ended_at_choice = descend(
+                t, g, tree, first, legal[leaf], paths[leaf], more_turns >= 0, buffers
             )
-            going[leaf] = apart and plays_on(t, g, legal[leaf], np.int64(roots[i]["player"]), turns, leaf)
+            viewer = np.int64(roots[i]["player"])
+            policy_to_move[leaf] = ended_at_choice and play_forced_moves(t, g, legal[leaf], viewer, turns_left, leaf)
             observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
 @jit
-def descend(t, g, tree, first, legal, path, at_once, room):
+def descend(t, g, tree, first, legal, path, one_edge, buffers):
     """Play the root's edge `first` in `g`, then go down the tree until the position has a legal action without an edge
-    or the searching player makes a secret choice; after the first edge with `at_once`. Near the end, `finish` plays on.
+    or the searching player makes a secret choice. With `one_edge`, stop after the first edge. Near the end, `finish`
+    plays on.
 
-    Writes the legal actions and the path. Returns the node that gets the actions, -1 for none; the number of edges
-    played; and whether the walk ended at such a choice: then the legal actions aren't written yet.
+    Writes the legal actions and the path.
+
+    Returns:
+        The node that gets the actions, -1 for none; the number of edges played; and whether the walk ended after a
+        secret choice or because of `one_edge`: then the legal actions aren't written yet.
     """
     viewer = np.int64(g["player"])
     node, index, depth = np.int64(0), first, 0  # a literal 0 would have its own type
@@ -222,12 +234,12 @@ def descend(t, g, tree, first, legal, path, at_once, room):
     while True:
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
-        apart = at_once or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
+        ends_tree = one_edge or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
         node, _ = follow(t, g, tree, node, index, viewer)
-        if apart:
+        if ends_tree:
             return -1, depth, True
-        if is_near(t, g, LAST_TWO, LAST_MORE):
-            finish(t, g, room)
+        if is_near(t, g, WALK_HORIZON_TWO, WALK_HORIZON_MORE):
+            finish(t, g, buffers)
             write_legal(t, g, legal)
             return -1, depth, False
         write_legal(t, g, legal)
@@ -240,16 +252,20 @@ def descend(t, g, tree, first, legal, path, at_once, room):
 
 @jit
 def pass_through(tree, node, legal):
-    """Add an edge for the only legal action. Returns whether there was room, with enough left for the nodes at the ends
-    of walks."""
-    ends = len(tree.nodes) // NODES_PER_EVALUATION
-    return int(tree.used[0]) < len(tree.nodes) - ends and add_edge(tree, node, next_action(legal, -1), 1.0)
+    """Add an edge for the only legal action, if enough room remains for the nodes at the ends of walks. Returns whether
+    the edge was added."""
+    reserve = len(tree.nodes) // NODES_PER_EVALUATION
+    return int(tree.used[0]) < len(tree.nodes) - reserve and add_edge(tree, node, next_action(legal, -1), 1.0)
 
 
 @jit
-def plays_on(t, g, legal, viewer, turns, leaf):
-    """Play on while only one action is legal, and write the legal actions then. Returns whether the policy is to choose
-    among them: it is another player's turn, or the viewer's with `turns` left for this leaf."""
+def play_forced_moves(t, g, legal, viewer, turns_left, leaf):
+    """Play on while only one action is legal, then write the legal actions.
+
+    Returns:
+        Whether the policy chooses among them: if it is another player's turn, or the viewer's and this leaf has
+        `turns_left`.
+    """
     write_legal(t, g, legal)
     while not is_over(t, g) and size(legal) == 1:
         play(t, g, next_action(legal, -1))
@@ -258,81 +274,82 @@ def plays_on(t, g, legal, viewer, turns, leaf):
         return False
     if int(g["player"]) != viewer:
         return True
-    turns[leaf] -= 1
-    return turns[leaf] >= 0
+    turns_left[leaf] -= 1
+    return turns_left[leaf] >= 0
 
 
 @jit
-def lead_on(tables, going, deals, step, leaves, output):
+def play_policy_moves(tables, chosen, deal_seeds, step, leaves, output):
     """Play a move in each of some leaves, drawn with the policy's probabilities.
 
     All candidates of a deal get the same random numbers, so players who can't distinguish them move alike.
 
     Args:
-        going: Leaves, shape (k,), int64.
-        deals: Seeds of their deals, shape (k,), uint64.
-        step: Moves played before.
-        leaves: Changed.
+        chosen: Indices of these leaves, shape (k,), int64.
+        deal_seeds: Seeds of their deals, shape (k,), uint64.
+        step: Number of moves that the policy has played before.
+        leaves: Changed in place.
         output: Network output for these leaves.
     """
     t = tables[0]
-    count = len(going)
-    legal = leaves.legal[going]
+    count = len(chosen)
+    legal = leaves.legal[chosen]
     bits, actions, log_probs = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.float32)
     for k in range(count):
-        bits[k] = random_bits(deals[k], _POLICY + step)
+        bits[k] = random_bits(deal_seeds[k], _POLICY + step)
     choose(output.logits, output.gates, legal, output.action_features, bits, True, actions, log_probs, 0, count)
     for k in range(count):
-        leaf = going[k]
+        leaf = chosen[k]
         g = leaves.states[leaf]
         play(t, g, actions[k])
-        on = plays_on(t, g, leaves.legal[leaf], np.int64(leaves.paths[leaf, 1, 0]), leaves.turns, leaf)
+        viewer = np.int64(leaves.paths[leaf, 1, 0])
+        policy_to_move = play_forced_moves(t, g, leaves.legal[leaf], viewer, leaves.turns_left, leaf)
         observe(t, g, np.int64(g["player"]), leaves.observation[leaf])
-        leaves.going[leaf] = on and step + 1 < leaves.paths.shape[2]
+        leaves.policy_to_move[leaf] = policy_to_move and step + 1 < leaves.paths.shape[2]
 
 
 @jit
 def select(tree, node, legal):
-    """The edge to follow where all legal actions have one."""
-    visits, total, priors = weigh(tree, node, legal)
+    """Index of the edge to follow from a node where all legal actions have an edge."""
+    visits, total, priors = sum_edges(tree, node, legal)
     mean = total / max(1, visits)  # value assumed for untried actions
     return best_edge(tree, node, legal, EXPLORATION * math.sqrt(1.0 + visits) / priors, mean)
 
 
-# --- and back up ------------------------------------------------------------------------------------------------------
+# --- back up ---------------------------------------------------------------------------------------------------------
 
 
 @jit
-def back_up(tables, games, offsets, following, trees, leaves, rows, values, mode, growing):
+def back_up(tables, games, offsets, next_widths, trees, leaves, rows, values, mode, may_grow):
     """Add the values of the leaves to the edges on their paths, and rank candidates.
 
     Args:
         games, offsets: As for `walk`.
-        following: Candidates that a round's game tries in its next round: shape (rounds,), int64.
+        next_widths: Number of candidates that the game of each round tries in its next round: shape (rounds,), int64.
         trees, leaves: After `walk`.
         rows: Row of `values` for each leaf, shape (m,), int64; arbitrary where the game is over.
         values: Network values of the leaves where the game isn't over: shape (k, players), float32.
         mode: The reward that `values` predict.
-        growing: Result: whether the next round may reach the leaf's node, shape (m,), bool.
+        may_grow: Output: whether the next round may reach the leaf's node, shape (m,), bool.
     """
     tables, trees = borrow(tables), borrow(trees)
     states, paths, ends, values = borrow(leaves.states), borrow(leaves.paths), borrow(leaves.ends), borrow(values)
-    worth = np.empty(states[0]["scores"].shape[0])
+    win_chances = np.empty(states[0]["scores"].shape[0])
     for k in range(len(games)):
         i = games[k]
         width = offsets[k + 1] - offsets[k]
         tree = tree_of(trees, i)
         for leaf in range(offsets[k], offsets[k + 1]):
-            appraise(tables[0], states[leaf], values[rows[leaf]], mode, worth)
+            appraise(tables[0], states[leaf], values[rows[leaf]], mode, win_chances)
             for step in range(ends[leaf, 1]):
-                visit(tree, paths[leaf, 0, step], worth[paths[leaf, 1, step]])
-        if following[k] < width:
+                visit(tree, paths[leaf, 0, step], win_chances[paths[leaf, 1, step]])
+        if next_widths[k] < width:
             rank(tree, trees.candidates[i], width)
         for leaf in range(offsets[k], offsets[k + 1]):
-            growing[leaf] = False
+            may_grow[leaf] = False
             if ends[leaf, 0] >= 0:
-                for place in range(following[k]):
-                    growing[leaf] |= trees.candidates[i, place] == paths[leaf, 0, 0]
+                for place in range(next_widths[k]):
+                    may_grow[leaf] |= trees.candidates[i, place] == paths[leaf, 0, 0]
 
 
 @jit
@@ -340,10 +357,10 @@ def grow_all(games, chosen, rows, trees, leaves, output):
     """Add edges to the nodes of some leaves.
 
     Args:
-        games: Game of each leaf, shape (k,), int64.
-        chosen: The leaves, shape (k,), int64.
-        rows: Row of the network output for each leaf, as for `back_up`. The action features in `output` have a row for
-            each chosen leaf instead.
+        games: Index of the game of each chosen leaf, shape (k,), int64.
+        chosen: Indices of the leaves, shape (k,), int64.
+        rows: Row of the network output for each leaf, as for `back_up`.
+        output: Network output. Its action features have a row for each chosen leaf instead.
     """
     trees = borrow(trees)
     ids, logits = np.empty(output.logits.shape[1], np.int64), np.empty(output.logits.shape[1], np.float32)
@@ -357,52 +374,54 @@ def grow_all(games, chosen, rows, trees, leaves, output):
 
 
 @jit
-def appraise(t, g, to_come, mode, worth):
-    """Write each player's chance to win: shape (players,), 0..1, apart from errors of the network.
+def appraise(t, g, future_rewards, mode, win_chances):
+    """Write each player's chance to win: 0..1, apart from errors of the network.
 
     Args:
-        to_come: Future reward of the player to move and the following players, as estimated by a network.
+        future_rewards: Future reward of the player to move and the following players, as estimated by a network.
         mode: Which reward that is (see `artus_env.engine.play.rewards`).
+        win_chances: Output: shape (players,).
     """
     players, mover = int(g["num_players"]), int(g["player"])
     over = is_over(t, g)
+    rewards = win_chances  # the same memory: each reward is then replaced with a chance to win
     for player in range(players):
-        worth[player] = 0.0 if over else to_come[(player - mover) % players]
+        rewards[player] = 0.0 if over else future_rewards[(player - mover) % players]
     if over:
-        final_reward(t, g, WIN, worth)
+        final_reward(t, g, WIN, rewards)
     if over or mode == WIN:
         for player in range(players):  # a win shared by w is paid (n - w) / (w (n - 1)), a loss -1 / (n - 1)
-            worth[player] = (1 + (players - 1) * worth[player]) / players
+            win_chances[player] = (1 + (players - 1) * rewards[player]) / players
     else:
-        chances(t, g, mode, players, worth)
+        margins_to_chances(t, g, mode, players, rewards)
 
 
 @jit
-def chances(t, g, mode, players, worth):
-    """Convert future margins into chances to win, in place: a softmax of the expected final scores."""
-    total = 0
+def margins_to_chances(t, g, mode, players, values):
+    """Replace future margins in `values` with chances to win: a softmax of the expected final scores."""
+    score_sum = 0
     for player in range(players):
-        total += int(g["scores"][player])
-    spread = score_stddev(t, g) / margin_scale(t, g)
+        score_sum += int(g["scores"][player])
+    stddev = score_stddev(t, g) / margin_scale(t, g)
     highest = -math.inf
     for player in range(players):
-        if mode == POINTS:  # points made so far have been paid
-            own = int(g["scores"][player])
-            worth[player] += (own - (total - own) / (players - 1)) / margin_scale(t, g)
+        if mode == POINTS:  # the values don't include the points scored so far
+            own_score = int(g["scores"][player])
+            values[player] += (own_score - (score_sum - own_score) / (players - 1)) / margin_scale(t, g)
         # From the lead over the mean of the others to the lead over the mean of all.
-        worth[player] *= (players - 1) / players / spread
-        highest = max(highest, worth[player])
-    parts = 0.0
+        values[player] *= (players - 1) / players / stddev
+        highest = max(highest, values[player])
+    exp_sum = 0.0
     for player in range(players):
-        worth[player] = math.exp(worth[player] - highest)
-        parts += worth[player]
+        values[player] = math.exp(values[player] - highest)
+        exp_sum += values[player]
     for player in range(players):
-        worth[player] /= parts
+        values[player] /= exp_sum
 
 
 @jit
 def rank(tree, candidates, count):
-    """Sort the first `count` candidates, which have the same number of trials: best first, stable."""
+    """Sort the first `count` candidates, best first; they must have the same number of trials. The sort is stable."""
     for k in range(1, count):
         index = int(candidates[k])
         j = k
@@ -414,6 +433,7 @@ def rank(tree, candidates, count):
 
 @jit
 def merit(tree, index):
-    """Rank value of a candidate: its policy logit plus the evidence of its trials, which grows with their number."""
+    """Value by which a candidate is ranked: its policy logit plus the evidence of its trials, which grows with their
+    number."""
     edge = tree.edges[index]
     return math.log(float(edge["prior"])) + EVIDENCE * float(edge["total"])

@@ -37,7 +37,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def main(parent: int, mark: int, command: list[str]) -> int:
     """Run the command to its end. Returns the exit code."""
     signal.signal(CHILD_ENDED, signal.SIG_DFL)  # if it were ignored, the kernel would discard the exit status
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # held for sigwait
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they wait for sigwait
     if not mark:
         try:
             new_namespace()
@@ -47,20 +47,20 @@ def main(parent: int, mark: int, command: list[str]) -> int:
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphaned descendants become our children
     # Also sent when only the *thread* that started us ends: hence not SIGKILL; we check our parent instead.
     libc.prctl(PR_SET_PDEATHSIG, MAYBE_ORPHANED)
-    alive, held = os.pipe()  # the second end is closed when we end
+    read_end, write_end = os.pipe()  # the kernel closes the write end when the launcher ends
     launcher = os.getpid()
     child = os.fork()
     if child == 0:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.close(held)
+        os.close(write_end)
         if not mark:
-            os._exit(first_process(alive, command))
+            os._exit(first_process(read_end, command))
         if os.getppid() == launcher:
             with suppress(OSError, ValueError):
                 resource.setrlimit(resource.RLIMIT_RTTIME, (mark, mark))
-            become(command)
+            execute(command)
         os._exit(CANNOT_START)
-    let_go_of_pipes()
+    release_pipes()
     status = None
     while status is None and os.getppid() == parent and signal.sigwait(SIGNALS) != STOP:
         status = reap(child)
@@ -83,9 +83,14 @@ def new_namespace() -> None:
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
 
-def first_process(alive: int, command: list[str]) -> int:
-    """Run the command in the namespace that begins with us, and reap all its processes. Returns the exit code."""
-    if select.select([alive], [], [], 0)[0]:  # the launcher ended before PR_SET_PDEATHSIG was set
+def first_process(read_end: int, command: list[str]) -> int:
+    """Act as the first process of a namespace: run the command, and reap all processes. Returns the exit code.
+
+    Args:
+        read_end: End of a pipe that becomes readable when the launcher has ended.
+        command: The words of the command line.
+    """
+    if select.select([read_end], [], [], 0)[0]:  # the launcher ended before PR_SET_PDEATHSIG was set
         return CANNOT_START
     try:
         check(libc.unshare(CLONE_NEWNS))
@@ -98,9 +103,9 @@ def first_process(alive: int, command: list[str]) -> int:
         return NO_NAMESPACE
     program = os.fork()
     if program == 0:
-        become(command)
+        execute(command)
         os._exit(CANNOT_START)
-    let_go_of_pipes()
+    release_pipes()
     while True:
         ended, status = os.wait()
         if ended == program:
@@ -114,7 +119,7 @@ def check(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def become(command: list[str]) -> None:
+def execute(command: list[str]) -> None:
     """Replace this process with the program; returns only if it can't be started."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and children inherit that
@@ -125,11 +130,11 @@ def become(command: list[str]) -> None:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="replace"))
 
 
-def let_go_of_pipes() -> None:
+def release_pipes() -> None:
     """Redirect stdin, stdout and stderr to /dev/null, so that the pipes close when the program closes them."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    devnull = os.open(os.devnull, os.O_RDWR)
     for pipe in range(3):
-        os.dup2(nowhere, pipe)
+        os.dup2(devnull, pipe)
 
 
 def exit_code(status: int) -> int:
@@ -140,28 +145,28 @@ def exit_code(status: int) -> int:
 
 def reap(child: int) -> int | None:
     """Reap the children that have ended. Returns the status of `child` if it is among them."""
-    found = None
+    child_status = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if ended[0] == child:
-                found = ended[1]
-    return found
+                child_status = ended[1]
+    return child_status
 
 
 def kill_children() -> None:
     """Kill and reap until no descendant is left: orphans of killed processes become our children."""
     with suppress(ChildProcessError):
         while True:
-            below = descendants(os.getpid())
-            for process in below:
+            processes = descendants(os.getpid())
+            for process in processes:
                 with suppress(OSError):
                     os.kill(process, signal.SIGKILL)
-            for _ in range(max(1, list(below.values()).count(os.getpid()))):  # at least each child ends
+            for _ in range(max(1, list(processes.values()).count(os.getpid()))):  # at least each child ends
                 os.waitpid(-1, 0)
 
 
 def descendants(ancestor: int) -> dict[int, int]:
-    """All processes below one, including zombies, each with its parent; parents come first."""
+    """All descendants of a process, including zombies, each with its parent; parents come first."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -67,7 +67,8 @@ class LookaheadAgent:
 
 @jit
 def best_in_turn(t, games, level, legal, player, weight):
-    """Best evaluation that `player` can reach from `games[level]` with one more action, if it is still their turn."""
+    """The best evaluation that `player` can reach from `games[level]` with one more action; that of the position itself
+    if it isn't their turn any more."""
     g = games[level]
     if is_over(t, g) or int(g["player"]) != player or default_action(t, g, np.uint64(0)) >= 0:
         return evaluate(t, g, player, weight)
@@ -83,32 +84,37 @@ def best_in_turn(t, games, level, legal, player, weight):
 
 
 @jit
-def lookahead_one(t, games, legal, second, weight, deals, key):
-    """The action with the best sum of evaluations over `deals` deals; ties broken at random. `games[0]` is the first
-    deal."""
+def lookahead_one(t, games, legal, second_legal, weight, num_deals, key):
+    """The action with the best sum of evaluations over `num_deals` deals; ties are broken at random.
+
+    Args:
+        games: Three games: the position in the first deal, and two that are overwritten.
+        legal: The legal actions.
+        second_legal: Overwritten with the legal actions of the second decision.
+    """
     player = np.int64(games[0]["player"])
-    best, chosen, equals = -math.inf, -1, 0
+    best, chosen, num_equal = -math.inf, -1, 0
     action = next_action(legal, -1)
     while action >= 0:
-        judged = 0.0
-        for deal in range(deals):
+        total = 0.0
+        for deal in range(num_deals):
             games[1] = games[0]
             if deal > 0:
                 resample_hidden(t, games[1], player, random_bits(key, _DEALS + deal))
             play(t, games[1], action)
-            judged += best_in_turn(t, games, 1, second, player, weight)
-        if judged > best:
-            best, chosen, equals = judged, action, 1
-        elif judged == best:
-            equals += 1
-            if breaks_tie(key, equals):
+            total += best_in_turn(t, games, 1, second_legal, player, weight)
+        if total > best:
+            best, chosen, num_equal = total, action, 1
+        elif total == best:
+            num_equal += 1
+            if breaks_tie(key, num_equal):
                 chosen = action
         action = next_action(legal, action)
     return chosen
 
 
 @jit_shared
-def lookahead(tables, states, legal, scratch, words, weight, deals, keys, actions, low, high, share=0):
+def lookahead(tables, states, legal, scratch, words, weight, num_deals, keys, actions, low, high, share=0):
     """Write one action for each game: shape (n,), int64.
 
     Args:
@@ -117,9 +123,9 @@ def lookahead(tables, states, legal, scratch, words, weight, deals, keys, action
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     scratch, words = borrow(scratch), borrow(words)
     t = tables[0]
-    second = first_words(words[share], mask_words(t))
+    second_legal = first_words(words[share], mask_words(t))
     for i in range(low, high):
         actions[i] = default_action(t, states[i], keys[i])
         if actions[i] < 0:
             scratch[share, 0] = states[i]
-            actions[i] = lookahead_one(t, scratch[share], legal[i], second, weight, deals, keys[i])
+            actions[i] = lookahead_one(t, scratch[share], legal[i], second_legal, weight, num_deals, keys[i])

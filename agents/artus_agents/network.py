@@ -17,8 +17,8 @@ from artus_env.engine.contract.definition import Definition
 HEAD_MULTIPLE = 32
 """The last layer's width is rounded up to a multiple of this: processors prefer whole blocks. Extra outputs are
 unused."""
-MOST_LAYERS = 32
-MOST_NUMBERS = 100_000_000
+MAX_LAYERS = 32
+MAX_WEIGHTS = 100_000_000
 """Limits of a network's size, so that neither a file nor a typo can make us allocate arbitrary amounts of memory."""
 
 
@@ -53,7 +53,7 @@ class Shape:
         """The shape for a game with these components.
 
         Args:
-            hidden: See above.
+            hidden: Width of the hidden layers.
             action_features: Whether the policy uses the game's action features.
         """
         return cls(
@@ -67,14 +67,14 @@ class Shape:
     def check(self) -> None:
         """Raise a ValueError unless these are sizes of a network that we would build."""
         sizes = [self.observation_size, *self.hidden, self.num_actions + self.players + self.num_action_features]
-        if not 1 <= len(self.hidden) <= MOST_LAYERS or min(self.hidden) < 1:
+        if not 1 <= len(self.hidden) <= MAX_LAYERS or min(self.hidden) < 1:
             raise ValueError(
-                f"hidden needs the widths of 1..{MOST_LAYERS} layers, each at least 1, got {shown(list(self.hidden))}"
+                f"hidden needs the widths of 1..{MAX_LAYERS} layers, each at least 1, got {shown(list(self.hidden))}"
             )
         if min(self.observation_size, self.num_actions, self.players) < 1 or self.num_action_features < 0:
             raise ValueError(f"a network needs features, actions and players, got {shown(self.to_dict())}")
-        if sum(before * after for before, after in itertools.pairwise(sizes)) > MOST_NUMBERS:
-            raise ValueError(f"hidden: a network may have {MOST_NUMBERS:,} weights, got {shown(list(self.hidden))}")
+        if sum(inputs * outputs for inputs, outputs in itertools.pairwise(sizes)) > MAX_WEIGHTS:
+            raise ValueError(f"hidden: a network may have {MAX_WEIGHTS:,} weights, got {shown(list(self.hidden))}")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"hidden": list(self.hidden)}
@@ -96,24 +96,25 @@ class Network(nn.Module):
         super().__init__()
         self.shape = shape
         layers: list[nn.Module] = []
-        for before, size in zip([shape.observation_size, *shape.hidden], shape.hidden, strict=False):
-            layer = linear(before, size, 2**0.5)
+        for inputs, outputs in zip([shape.observation_size, *shape.hidden], shape.hidden, strict=False):
+            layer = linear(inputs, outputs, 2**0.5)
             if scale is not None and not layers:
                 layer.weight.data *= torch.from_numpy(np.array(scale, np.float32))
             layers += [layer, nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
         actions, values = shape.num_actions, shape.num_actions + shape.players
-        used = values + shape.num_action_features
-        self.head = nn.Linear(shape.hidden[-1], used + -used % HEAD_MULTIPLE)
+        num_used = values + shape.num_action_features
+        self.head = nn.Linear(shape.hidden[-1], num_used + -num_used % HEAD_MULTIPLE)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
         nn.init.orthogonal_(self.head.weight.data[:actions], 0.01)
         nn.init.orthogonal_(self.head.weight.data[actions:values], 0.1)
         if shape.num_action_features and gates:
-            self.head.bias.data[values:used] = torch.tensor(gates)
+            self.head.bias.data[values:num_used] = torch.tensor(gates)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """Observations (n, F), int8 -> rows for `split`, (n, outputs). Runs in bfloat16 under autocast."""
+        """Compute the outputs for observations of shape (n, F), int8: shape (n, outputs); `split` separates them. Runs
+        in bfloat16 under autocast."""
         if not torch.is_autocast_enabled(observation.device.type):
             return self.head(self.trunk(observation.to(torch.float32)))
         count = len(observation)
@@ -121,14 +122,15 @@ class Network(nn.Module):
         return self.head(self.trunk(padded.to(torch.bfloat16)))[:count]
 
     def split(self, rows: torch.Tensor) -> Output:
-        """Logits, gates and values as views of the same memory."""
-        used = (self.shape.num_actions, self.shape.players, self.shape.num_action_features)
-        logits, values, gates, _ = rows.split([*used, rows.shape[1] - sum(used)], dim=1)
+        """The logits, gates and values in rows of outputs, as views of the same memory."""
+        sizes = (self.shape.num_actions, self.shape.players, self.shape.num_action_features)
+        logits, values, gates, _ = rows.split([*sizes, rows.shape[1] - sum(sizes)], dim=1)
         return Output(logits, gates, values)
 
 
 def padded_rows(count: int) -> int:
-    """Rows that a batch in bfloat16 is padded to: `count` rounded up to five binary digits, by less than 1 in 16.
+    """Number of rows that a batch of `count` rows is padded to in bfloat16: rounded up to five binary digits, by less
+    than 1 in 16.
 
     oneDNN, which torch calls for bfloat16, compiles and keeps code for each number of rows, about 1 MB for each of the
     last 1,024. Searches and training with `past` use a different number of rows in almost every call.

@@ -21,8 +21,8 @@ from artus_env.engine.contract.registry import find_game
 
 GAMES_PER_THREAD = 128
 SAMPLE = "sample"
-FEW = 256
-"""Up to about this many positions one thread is faster than several that wait for each other."""
+ONE_THREAD_LIMIT = 256
+"""Below about this number of positions, one thread is faster than several that wait for each other."""
 
 
 class NeuralAgent:
@@ -51,8 +51,8 @@ class NeuralAgent:
         Raises:
             ValueError: If the network was trained for another game or other variants.
         """
-        output, out = self._consider(view)
-        actions, _ = draw_actions(output, view.legal_bits, out, view.keys, self.sample)
+        output, features = self._run(view)
+        actions, _ = draw_actions(output, view.legal_bits, features, view.keys, self.sample)
         return actions
 
     def evaluate(self, view: View) -> tuple[np.ndarray, np.ndarray]:
@@ -65,23 +65,23 @@ class NeuralAgent:
         Raises:
             ValueError: If the network was trained for another game or other variants.
         """
-        output, out = self._consider(view)
+        output, features = self._run(view)
         logits = output.logits
-        if known := output.gates.shape[1]:  # the network may use only the first ones
-            known_features = torch.from_numpy(out[:, :, :known]).float()
-            logits = logits + float(SCALE) * (known_features @ output.gates[:, :, None])[:, :, 0]
+        if num_used := output.gates.shape[1]:  # the network may use only the first features
+            used_features = torch.from_numpy(features[:, :, :num_used]).float()
+            logits = logits + float(SCALE) * (used_features @ output.gates[:, :, None])[:, :, 0]
         logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
         return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
 
-    def _consider(self, view: View) -> tuple[Output, np.ndarray]:
-        """Network output and action features."""
+    def _run(self, view: View) -> tuple[Output, np.ndarray]:
+        """The network's output for the positions of a view, and their action features: shape (n, A, K), int8."""
         self.check_variant(view.rules, view.num_players, view.components, view.definition)
-        out = (
+        features = (
             view_action_features(view)
             if self.network.shape.num_action_features
             else np.zeros((len(view), 1, 0), np.int8)
         )
-        return infer(self.network, view.observation, self.bfloat16), out
+        return infer(self.network, view.observation, self.bfloat16), features
 
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
@@ -107,7 +107,7 @@ class TrainedAgent:
         """See `Agent.act`.
 
         Raises:
-            ValueError: If none was trained for this variant or these components.
+            ValueError: If no agent was trained for this variant or these components.
         """
         network, card = trained(view.rules, view.num_players, view.definition)
         return NeuralAgent(network, sample=self.sample, card=card).act(view)
@@ -115,7 +115,7 @@ class TrainedAgent:
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
     ) -> None:
-        """Raise a ValueError if none was trained for this variant or these components."""
+        """Raise a ValueError if no agent was trained for this variant or these components."""
         definition = find_game(game)
         check_network(*trained(rules, num_players, definition), definition, rules, num_players, components)
 
@@ -144,9 +144,9 @@ find_trained.files = saved_files  # type: ignore[attr-defined]  # for fingerprin
 
 
 def path_and_sample(argument: str) -> tuple[str, bool]:
-    """The path in the argument of `ppo`, empty if there is none, and whether actions are drawn."""
-    first, _, rest = argument.partition(":")
-    return (rest, True) if first == SAMPLE else (argument, False)
+    """Split an argument of `ppo` into the path, empty if there is none, and whether actions are drawn."""
+    first, _, path = argument.partition(":")
+    return (path, True) if first == SAMPLE else (argument, False)
 
 
 def trained(rules: str, num_players: int, game: str | Definition = DEFAULT_GAME) -> tuple[Network, dict[str, Any]]:
@@ -155,7 +155,7 @@ def trained(rules: str, num_players: int, game: str | Definition = DEFAULT_GAME)
     It is `RULES-PLAYERS.safetensors` in the folder named in the game's definition, otherwise `shared.safetensors`.
 
     Raises:
-        ValueError: If there is none, or its files are damaged.
+        ValueError: If there is no such network, or its files are damaged.
     """
     definition = find_game(game)
     if definition.trained is not None:
@@ -201,8 +201,8 @@ def check_card(card: dict[str, Any], definition: Definition, rules: str, num_pla
     if saved.game_of(card) != definition.name:
         raise ValueError(f"this agent was trained for the game {saved.game_of(card)}, not for {definition.name}")
     if (rules, num_players) not in saved.variants_of(card):
-        made_for = " or ".join(f"{rules} with {players} players" for rules, players in saved.variants_of(card))
-        raise ValueError(f"this agent was trained for {made_for}, not for {rules} with {num_players} players")
+        variants = " or ".join(f"{rules} with {players} players" for rules, players in saved.variants_of(card))
+        raise ValueError(f"this agent was trained for {variants}, not for {rules} with {num_players} players")
     if card["components"] != components.hash:
         raise ValueError(f"this agent was trained for the box {card['components']}, not for {components.hash}")
 
@@ -210,40 +210,43 @@ def check_card(card: dict[str, Any], definition: Definition, rules: str, num_pla
 def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> Output:
     """Run a network on observations (n, F), int8. The output is on the CPU, also if the network isn't."""
     device = next(network.parameters()).device
-    given = torch.get_num_threads()
-    threads = 1 if len(observation) < FEW else min(given, available_cores())  # torch doesn't know of CPU quotas
-    if threads != given:
+    threads_before = torch.get_num_threads()
+    threads = min(threads_before, available_cores())  # torch doesn't know of CPU quotas
+    if len(observation) < ONE_THREAD_LIMIT:
+        threads = 1
+    if threads != threads_before:
         torch.set_num_threads(threads)
     try:
         with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
             return network.split(network(torch.from_numpy(observation).to(device)).float().cpu())
     finally:
-        if threads != given:
-            torch.set_num_threads(given)
+        if threads != threads_before:
+            torch.set_num_threads(threads_before)
 
 
 def view_action_features(view: View) -> np.ndarray:
     """The action features of every legal action of a view, from its players' knowledge: shape (n, A, K), int8; 0 for
     illegal actions."""
-    out = np.zeros((len(view), view.mask.shape[1], view.definition.num_action_features), np.int8)
-    write_action_features(view.tables, view.known(), view.legal_bits, out)
-    return out
+    features = np.zeros((len(view), view.mask.shape[1], view.definition.num_action_features), np.int8)
+    write_action_features(view.tables, view.known(), view.legal_bits, features)
+    return features
 
 
 def write_action_features(
     tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0
 ) -> None:
-    """`action_features` of n games, with several threads (0: one per core) where that is faster."""
+    """Write `policy.action_features` of n games into `out`, with several threads (0: one per core) where that is
+    faster."""
     bounds = shares(len(states), threads_for(len(states), GAMES_PER_THREAD, threads))
-    after = scratch(len(bounds) - 1, 2, states.dtype)
-    run_shares(action_features, (tables, states, legal, after, out), bounds)
+    scratch_games = scratch(len(bounds) - 1, 2, states.dtype)
+    run_shares(action_features, (tables, states, legal, scratch_games, out), bounds)
 
 
 def draw_actions(
     output: Output, legal: np.ndarray, out: np.ndarray, bits: np.ndarray, sample: bool, threads: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`choose` for n games, with several threads (0: one per core) where that is faster: actions and log-probabilities,
-    shapes (n,)."""
+    """Choose actions for n games (see `policy.choose`), with several threads (0: one per core) where that is faster.
+    `out` are the action features. Returns the actions and their log-probabilities, shapes (n,)."""
     count = len(legal)
     actions, log_probs = np.empty(count, np.int64), np.empty(count, np.float32)
     bounds = shares(count, threads_for(count, GAMES_PER_THREAD, threads))

@@ -33,11 +33,12 @@ from artus_env.engine.contract.rng import key_bits
 from artus_env.engine.play.rewards import mode_index
 
 EVALUATIONS = 64
-"""Default of `ppo-search`."""
+"""Default number of evaluations of `ppo-search`."""
 CANDIDATES, ENDGAME_CANDIDATES = 16, 8
 """Maximum number of competing actions in `ppo-search` and in `ppo-endgame`, which has few evaluations for them."""
 ENDGAME_EVALUATIONS = 24
-"""Default of `ppo-endgame`: decisions take two to four times as long as those of `ppo` on average."""
+"""Default number of evaluations of `ppo-endgame`: its decisions take two to four times as long as those of `ppo` on
+average."""
 MOST_EVALUATIONS = 100_000
 """A tree of this many evaluations takes up to 270 MB."""
 MOST_CANDIDATES = 256
@@ -54,8 +55,8 @@ class Searched(NamedTuple):
     action: np.ndarray
     """The chosen action: shape (n,), int64."""
     visits: np.ndarray
-    """Trials of each action: shape (n, A), int32; 0 for illegal ones."""
-    worth: np.ndarray
+    """Number of trials of each action: shape (n, A), int32; 0 for illegal ones."""
+    value_sums: np.ndarray
     """Sum of the player's chances to win over these trials: shape (n, A), float32."""
 
 
@@ -64,7 +65,7 @@ class NeuralSearchAgent:
 
     The policy's favourite actions compete (sequential halving): all are tried in the same sampled deals of the hidden
     information, as often as the evaluations allow; then the worse half is dropped, and so on to the last two. They are
-    ranked by the policy's logits and their trials; the more trials, the less the logits count. Each trial walks down
+    ranked by the policy's logits and by their trials; the more trials, the less the logits count. Each trial walks down
     the tree by PUCT, adds the position that it reaches, and has the network evaluate it instead of playing on. In the
     tree each player maximizes their own chance to win. Hidden information determines the legal actions there, but never
     distinguishes two nodes.
@@ -130,9 +131,9 @@ class NeuralSearchAgent:
             ValueError: If the network was trained for another game or other variants.
         """
         actions = solved(view)
-        rest = np.flatnonzero(actions < 0)
-        if len(rest):
-            actions[rest] = self.search(view if len(rest) == len(view) else view.part(rest)).action
+        unsolved = np.flatnonzero(actions < 0)
+        if len(unsolved):
+            actions[unsolved] = self.search(view if len(unsolved) == len(view) else view.part(unsolved)).action
         return actions
 
     def search(self, view: View) -> Searched:
@@ -143,14 +144,14 @@ class NeuralSearchAgent:
         """
         self.check_variant(view.rules, view.num_players, view.components, view.definition)
         roots = view.redeal(view.keys)  # each round samples its own deal; the true states aren't available here
-        at_a_time = max(1, min(MOST_GAMES, MOST_EDGES // self._edges))
+        games_at_a_time = max(1, min(MOST_GAMES, MOST_EDGES // self._edges))
         size = len(view), self.network.shape.num_actions
-        found = Searched(np.empty(len(view), np.int64), np.zeros(size, np.int32), np.zeros(size, np.float32))
-        for low in range(0, len(view), at_a_time):
-            part = slice(low, low + at_a_time)
+        results = Searched(np.empty(len(view), np.int64), np.zeros(size, np.int32), np.zeros(size, np.float32))
+        for low in range(0, len(view), games_at_a_time):
+            part = slice(low, low + games_at_a_time)
             trees = self._search(view, part, roots[part])
-            guided_loops.read_roots(trees, found.action[part], found.visits[part], found.worth[part])
-        return found
+            guided_loops.read_roots(trees, results.action[part], results.visits[part], results.value_sums[part])
+        return results
 
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
@@ -167,7 +168,7 @@ class NeuralSearchAgent:
         return (self.evaluations + 1) * EDGES_PER_NODE
 
     def _search(self, view: View, part: slice, roots: np.ndarray) -> Trees:
-        """Search a part of the games. Returns their trees, best candidate first."""
+        """Search a part of the games. Returns their trees, in which the best candidate comes first."""
         n, shape = len(roots), self.network.shape
         keys, legal = view.keys[part], view.legal_bits[part]
         trees = Trees(
@@ -178,33 +179,33 @@ class NeuralSearchAgent:
         )
         counts = np.empty(n, np.int64)
         action_features = np.empty((n, shape.num_actions, view.definition.num_action_features), np.int8)
-        network_output = self._ask(view.tables, roots, legal, view.observation[part], action_features)
+        network_output = self._evaluate(view.tables, roots, legal, view.observation[part], action_features)
         guided_loops.plant_all(trees, network_output, legal, counts)
         more_turns = TREE if view.definition.search_turns is None else view.definition.search_turns
         batches = batches_of(self._plan[:, counts], more_turns != TREE)
-        most = max((int(batch.widths.sum()) for batch in batches), default=0)
+        max_leaves = max((int(batch.widths.sum()) for batch in batches), default=0)
         leaves = Leaves(
-            np.empty(most, roots.dtype),
-            np.empty((most, legal.shape[1]), np.uint64),
-            np.empty((most, view.observation.shape[1]), np.int8),
-            np.empty((most, 2, MAX_DEPTH), np.int32),
-            np.empty((most, 2), np.int64),
-            np.empty(most, np.bool_),
-            np.empty(most, np.int64),
+            np.empty(max_leaves, roots.dtype),
+            np.empty((max_leaves, legal.shape[1]), np.uint64),
+            np.empty((max_leaves, view.observation.shape[1]), np.int8),
+            np.empty((max_leaves, 2, MAX_DEPTH), np.int32),
+            np.empty((max_leaves, 2), np.int64),
+            np.empty(max_leaves, np.bool_),
+            np.empty(max_leaves, np.int64),
         )
-        action_features = np.empty((most, shape.num_actions, view.definition.num_action_features), np.int8)
+        action_features = np.empty((max_leaves, shape.num_actions, view.definition.num_action_features), np.int8)
         mode = mode_index(self.reward, view.definition.score)
-        for games, numbers, widths, following in batches:
+        for games, round_numbers, widths, next_widths in batches:
             offsets = np.concatenate([[0], np.cumsum(widths)])
-            count, deals = int(offsets[-1]), key_bits(keys[games], numbers)
-            guided_loops.walk(view.tables, roots, games, deals, offsets, trees, leaves, more_turns)
-            self._lead_on(view.tables, np.repeat(deals, widths), leaves, action_features)
-            rows, output = self._judge(leaves.observation[:count], leaves.legal[:count])
-            growing = np.empty(count, np.bool_)
+            count, deal_seeds = int(offsets[-1]), key_bits(keys[games], round_numbers)
+            guided_loops.walk(view.tables, roots, games, deal_seeds, offsets, trees, leaves, more_turns)
+            self._play_policy_moves(view.tables, np.repeat(deal_seeds, widths), leaves, action_features)
+            rows, output = self._evaluate_leaves(leaves.observation[:count], leaves.legal[:count])
+            may_grow = np.empty(count, np.bool_)
             guided_loops.back_up(
-                view.tables, games, offsets, following, trees, leaves, rows, output.values.numpy(), mode, growing
+                view.tables, games, offsets, next_widths, trees, leaves, rows, output.values.numpy(), mode, may_grow
             )
-            chosen = np.flatnonzero(growing)  # only these leaves need priors
+            chosen = np.flatnonzero(may_grow)  # only these leaves need priors
             if len(chosen):
                 if shape.num_action_features:
                     write_action_features(
@@ -216,33 +217,37 @@ class NeuralSearchAgent:
                 guided_loops.grow_all(np.repeat(games, widths)[chosen], chosen, rows, trees, leaves, network_output)
         return trees
 
-    def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, action_features: np.ndarray) -> None:
+    def _play_policy_moves(
+        self, tables: np.ndarray, deal_seeds: np.ndarray, leaves: Leaves, action_features: np.ndarray
+    ) -> None:
         """Let the policy play on after secret choices.
 
         Args:
-            deals: Seeds of the leaves' deals, shape (count,), uint64.
+            deal_seeds: Seed of each leaf's deal, shape (count,), uint64.
+            leaves: Changed in place.
             action_features: Overwritten.
         """
         for step in range(MAX_DEPTH):
-            going = np.flatnonzero(leaves.going[: len(deals)])
-            if not len(going):
+            chosen = np.flatnonzero(leaves.policy_to_move[: len(deal_seeds)])
+            if not len(chosen):
                 break
-            states, legal, observation = leaves.states[going], leaves.legal[going], leaves.observation[going]
-            network_output = self._ask(tables, states, legal, observation, action_features[: len(going)])
-            guided_loops.lead_on(tables, going, deals[going], step, leaves, network_output)
+            states, legal, observation = leaves.states[chosen], leaves.legal[chosen], leaves.observation[chosen]
+            network_output = self._evaluate(tables, states, legal, observation, action_features[: len(chosen)])
+            guided_loops.play_policy_moves(tables, chosen, deal_seeds[chosen], step, leaves, network_output)
 
-    def _judge(self, observation: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, Output]:
-        """Evaluate the leaves where the game isn't over. Returns the row of each leaf, and the network's output.
+    def _evaluate_leaves(self, observation: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, Output]:
+        """Evaluate the leaves where the game isn't over. Returns each leaf's row in the network's output, and this
+        output.
 
         Args:
             observation: Observations of all leaves, shape (m, F), int8.
             legal: Legal actions of all leaves, shape (m, W), uint64.
         """
-        going_on = np.asarray(legal.any(axis=1))
-        going_on[0] = True  # the batch must not be empty
-        return np.cumsum(going_on) - 1, infer(self.network, observation[going_on], self.bfloat16)
+        unfinished = np.asarray(legal.any(axis=1))
+        unfinished[0] = True  # the batch must not be empty
+        return np.cumsum(unfinished) - 1, infer(self.network, observation[unfinished], self.bfloat16)
 
-    def _ask(
+    def _evaluate(
         self,
         tables: np.ndarray,
         states: np.ndarray,
@@ -286,8 +291,8 @@ class EndgameAgent:
         if not is_open.any():
             return self.network.act(view)
         actions = np.empty(len(view), np.int64)
-        for agent, games in ((self.network, ~is_open), (self.search, is_open)):
-            actions[games] = agent.act(view.part(np.flatnonzero(games)))
+        for agent, chosen in ((self.network, ~is_open), (self.search, is_open)):
+            actions[chosen] = agent.act(view.part(np.flatnonzero(chosen)))
         return actions
 
     def check_variant(
@@ -318,27 +323,28 @@ class TrainedSearchAgent:
         """See `Agent.act`.
 
         Raises:
-            ValueError: If none was trained for this variant or these components.
+            ValueError: If no agent was trained for this variant or these components.
         """
         return self._agent(view.definition, view.rules, view.num_players).act(view)
 
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
     ) -> None:
-        """Raise a ValueError if none was trained for this variant or these components."""
+        """Raise a ValueError if no agent was trained for this variant or these components."""
         definition = find_game(game)
         self._agent(definition, rules, num_players).check_variant(rules, num_players, components, definition)
 
     def _agent(self, definition: Definition, rules: str, num_players: int) -> NeuralSearchAgent | EndgameAgent:
-        variant = definition.name, rules, num_players
-        if variant not in self._agents:
+        """The agent for a variant, made once."""
+        key = definition.name, rules, num_players
+        if key not in self._agents:
             network, card = trained(rules, num_players, definition)
-            search = searching(network, card, self.evaluations, self.bfloat16, self.candidates)
-            self._agents[variant] = self._make(search)
-        return self._agents[variant]
+            search = search_agent(network, card, self.evaluations, self.bfloat16, self.candidates)
+            self._agents[key] = self._agent_with(search)
+        return self._agents[key]
 
-    def _make(self, search: NeuralSearchAgent) -> NeuralSearchAgent | EndgameAgent:
-        """The agent of one variant."""
+    def _agent_with(self, search: NeuralSearchAgent) -> NeuralSearchAgent | EndgameAgent:
+        """The agent that plays a variant by this search."""
         return search
 
 
@@ -355,12 +361,13 @@ class TrainedEndgameAgent(TrainedSearchAgent):
         super().__init__(evaluations, bfloat16=bfloat16)
         self.games_at_once = EndgameAgent.games_at_once
 
-    def _make(self, search: NeuralSearchAgent) -> EndgameAgent:
+    def _agent_with(self, search: NeuralSearchAgent) -> EndgameAgent:
         return EndgameAgent(search)
 
 
 def games_at_once(evaluations: int) -> int:
-    """See `Agent`: enough leaves for the network to be fast, a few seconds of work."""
+    """Number of games that an agent is asked about at once (see `Agent`): enough leaves for the network to be fast, but
+    only a few seconds of work."""
     return max(8, min(MOST_GAMES, 4096 // evaluations))
 
 
@@ -371,20 +378,21 @@ def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | Trained
     for it.
 
     Raises:
-        ValueError: If N is no such number, or the file is missing, damaged or no saved agent that can search.
+        ValueError: If N is out of range or no number, or the file is missing, damaged or no saved agent that can
+            search.
     """
-    evaluations, path = _read(argument, "ppo-search")
+    evaluations, path = _parse(argument, "ppo-search")
     if path is None:
         return TrainedSearchAgent(evaluations, bfloat16=fast_bfloat16())
-    return _saved(path, evaluations, CANDIDATES)
+    return _load_search(path, evaluations, CANDIDATES)
 
 
 def find_endgame(argument: str = str(ENDGAME_EVALUATIONS)) -> EndgameAgent | TrainedEndgameAgent:
     """The agent `ppo-endgame:N`, which comes with the game, or `ppo-endgame:N:PATH`, a saved one; see `find_search`."""
-    evaluations, path = _read(argument, "ppo-endgame")
+    evaluations, path = _parse(argument, "ppo-endgame")
     if path is None:
         return TrainedEndgameAgent(evaluations, bfloat16=fast_bfloat16())
-    return EndgameAgent(_saved(path, evaluations, ENDGAME_CANDIDATES))
+    return EndgameAgent(_load_search(path, evaluations, ENDGAME_CANDIDATES))
 
 
 def saved_files(argument: str) -> list[Path]:
@@ -397,7 +405,7 @@ def saved_files(argument: str) -> list[Path]:
 find_search.files = find_endgame.files = saved_files  # type: ignore[attr-defined]  # for fingerprints
 
 
-def _read(argument: str, name: str) -> tuple[int, Path | None]:
+def _parse(argument: str, name: str) -> tuple[int, Path | None]:
     """Parse an argument `64` or `64:PATH` into number of evaluations and path. `name` is the agent's name, for the
     error message."""
     match = re.fullmatch(r"([0-9]{1,9})(?::(.+))?", argument, re.DOTALL)
@@ -410,7 +418,7 @@ def _read(argument: str, name: str) -> tuple[int, Path | None]:
     return evaluations, Path(match[2]) if match[2] else None
 
 
-def _saved(path: Path, evaluations: int, candidates: int) -> NeuralSearchAgent:
+def _load_search(path: Path, evaluations: int, candidates: int) -> NeuralSearchAgent:
     """A saved agent that searches.
 
     Raises:
@@ -418,12 +426,12 @@ def _saved(path: Path, evaluations: int, candidates: int) -> NeuralSearchAgent:
     """
     network, card = saved.load_agent(path)
     try:
-        return searching(network, card, evaluations, fast_bfloat16(), candidates)
+        return search_agent(network, card, evaluations, fast_bfloat16(), candidates)
     except ValueError as error:
         raise ValueError(f"{path.with_suffix(saved.CARD)}: {error}") from error
 
 
-def searching(
+def search_agent(
     network: Network, card: dict[str, Any], evaluations: int, bfloat16: bool, candidates: int = CANDIDATES
 ) -> NeuralSearchAgent:
     """A search agent with a saved network.
@@ -458,30 +466,31 @@ class Rounds(NamedTuple):
     """Rounds of several games whose leaves are evaluated together."""
 
     games: np.ndarray
-    """Game of each round: shape (rounds,), int64."""
+    """Index of each round's game: shape (rounds,), int64."""
     numbers: np.ndarray
     """Number of the round within its game: shape (rounds,), int64."""
     widths: np.ndarray
-    """Candidates tried in the round: shape (rounds,), int64."""
-    following: np.ndarray
-    """Candidates tried in the game's next round: shape (rounds,), int64."""
+    """Number of candidates tried in the round: shape (rounds,), int64."""
+    next_widths: np.ndarray
+    """Number of candidates tried in the game's next round: shape (rounds,), int64."""
 
 
-def batches_of(widths: np.ndarray, apart: bool) -> list[Rounds]:
+def batches_of(widths: np.ndarray, independent: bool) -> list[Rounds]:
     """The rounds of a search in order, in batches.
 
     Args:
-        widths: Candidates that each of n games tries in each round, shape (rounds + 1, n), int64; the last row is 0.
-        apart: Whether the rounds are independent, with no tree that grows between them: then successive rounds with the
-            same candidates form one batch.
+        widths: Number of candidates that each of n games tries in each round, shape (rounds + 1, n), int64; the last
+            row is 0.
+        independent: Whether no tree grows between the rounds: then successive rounds with the same candidates form one
+            batch.
     """
     games, numbers = np.nonzero((widths > 0).T)
-    batch = numbers
-    if apart:
-        batch = np.cumsum(np.diff(widths, axis=0, prepend=widths[:1]) != 0, axis=0)[numbers, games]
-    order = np.argsort(batch, kind="stable")  # within a batch by game, then by number
+    batch_numbers = numbers
+    if independent:
+        batch_numbers = np.cumsum(np.diff(widths, axis=0, prepend=widths[:1]) != 0, axis=0)[numbers, games]
+    order = np.argsort(batch_numbers, kind="stable")  # within a batch by game, then by number
     games, numbers = games[order], numbers[order]
-    parts = np.split(np.arange(len(order)), np.flatnonzero(np.diff(batch[order])) + 1)
+    parts = np.split(np.arange(len(order)), np.flatnonzero(np.diff(batch_numbers[order])) + 1)
     return [
         Rounds(games[part], numbers[part], widths[numbers[part], games[part]], widths[numbers[part] + 1, games[part]])
         for part in parts
@@ -498,12 +507,12 @@ def halving(evaluations: int, candidates: int) -> np.ndarray:
     columns = []
     for count in range(candidates + 1):
         widths: list[int] = []
-        left, width = evaluations, count
+        budget, width = evaluations, count
         while width > 1:
             stages = math.ceil(math.log2(width))
-            rounds = left // width if width == 2 else min(max(1, left // stages // width), left // width)
+            rounds = budget // width if width == 2 else min(max(1, budget // stages // width), budget // width)
             widths += [width] * rounds
-            left -= rounds * width
+            budget -= rounds * width
             width = (width + 1) // 2
         columns.append(widths)
     rounds = max(map(len, columns))

@@ -1,4 +1,4 @@
-"""Kills processes left over from programs whose launcher was killed and that have no PID namespace (see `launcher`).
+"""Kills processes that remain of programs without a PID namespace when their launcher was killed (see `launcher`).
 Linux only.
 
 While such programs run, this process adopts all its orphaned descendants (`PR_SET_CHILD_SUBREAPER`), including those
@@ -27,15 +27,16 @@ _libc = ctypes.CDLL(None)
 _lock = threading.RLock()  # garbage collection may end a program at any point
 _numbers = itertools.count(1)
 _marks: set[tuple[int, int]] = set()  # (owner, mark) of running programs: a forked copy isn't their owner
-_before: dict[int, int] = {}  # whether that process adopted orphans before
+_adopted_before: dict[int, int] = {}  # by process: whether it adopted orphans before its first program
 
 
-def _in_child() -> None:
+def _renew_lock() -> None:
+    """Make a new lock in a forked process."""
     global _lock
     _lock = threading.RLock()  # in the parent a thread may hold it that doesn't exist here
 
 
-os.register_at_fork(after_in_child=_in_child)
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 def new_mark() -> int:
@@ -45,7 +46,7 @@ def new_mark() -> int:
         if not _marks_of(process):
             adopts = ctypes.c_int()
             _libc.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts))
-            _before[process] = adopts.value
+            _adopted_before[process] = adopts.value
         mark = _own_limit() - next(_numbers)
         _marks.add((process, mark))
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -61,41 +62,43 @@ def end(mark: int, seconds: float) -> None:
     """
     process = os.getpid()
     deadline = time.monotonic() + seconds
-    with suppress(OSError):  # no /proc
-        while (left := _left_of(mark)) and time.monotonic() < deadline:
-            for one in left:
+    with suppress(OSError):  # if there is no /proc
+        while (remaining := _remaining_processes(mark)) and time.monotonic() < deadline:
+            for orphan in remaining:
                 with suppress(OSError):
-                    os.kill(one, signal.SIGKILL)
-            for one in left:
+                    os.kill(orphan, signal.SIGKILL)
+            for orphan in remaining:
                 with suppress(ChildProcessError):
-                    os.waitpid(one, os.WNOHANG)
+                    os.waitpid(orphan, os.WNOHANG)
             time.sleep(0.001)
     with _lock:
         _marks.discard((process, mark))
         if not _marks_of(process):
-            _libc.prctl(PR_SET_CHILD_SUBREAPER, _before.get(process, 0))
+            _libc.prctl(PR_SET_CHILD_SUBREAPER, _adopted_before.get(process, 0))
 
 
-def _left_of(mark: int) -> set[int]:
+def _remaining_processes(mark: int) -> set[int]:
     """Our children with this mark, and all their descendants.
 
     A program can lower its mark, so a child with an unknown mark counts as this program's. Children without a mark are
     left alone: they may run programs of their own.
     """
-    own = os.getpid()
-    not_ours = {_own_limit(), *_marks_of(own)} - {mark}
-    left: set[int] = set()
-    for process, parent in descendants(own).items():  # parents come before their children
-        if parent in left or (parent == own and _limit_of(process) not in not_ours):
-            left.add(process)
-    return left
+    our_process = os.getpid()
+    other_marks = {_own_limit(), *_marks_of(our_process)} - {mark}
+    remaining: set[int] = set()
+    for process, parent in descendants(our_process).items():  # parents come before their children
+        if parent in remaining or (parent == our_process and _limit_of(process) not in other_marks):
+            remaining.add(process)
+    return remaining
 
 
 def _marks_of(process: int) -> set[int]:
+    """Marks of the programs that a process has started."""
     return {mark for owner, mark in _marks.copy() if owner == process}
 
 
 def _own_limit() -> int:
+    """The hard limit of this process."""
     return _limit_of(0)
 
 

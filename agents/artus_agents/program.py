@@ -39,12 +39,15 @@ PYTHON = ".py"
 MAX_ANSWER = 64 * 1024
 """Maximum bytes of an answer; a program that writes more without an end of line has failed."""
 CHUNK = 64 * 1024
+"""Maximum number of bytes read at once."""
 MAX_LIMIT = 86_400.0
+"""Maximum time limit in seconds."""
 START_FAILURES = 3
 """Consecutive starts without a hello after which the program isn't started again."""
 FAILURES = 10
 """Consecutive failures without a legal move between them after which the program isn't started again."""
 MAX_REASONS = 10_000
+"""Number of forfeits whose reasons are kept."""
 GOODBYE_SECONDS = 0.5
 """Time for a program to end by itself after its input is closed."""
 KILL_SECONDS = 5.0
@@ -79,11 +82,11 @@ class Move:
 @cache
 def namespaces_allowed() -> bool:
     """Whether the system allows PID namespaces, tested by running a process in one."""
-    nowhere = subprocess.DEVNULL
+    devnull = subprocess.DEVNULL
     try:
         return not subprocess.run(
             [*LAUNCHER, str(os.getpid()), "0", "true"],
-            stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True, timeout=PROBE_SECONDS, check=False,
+            stdin=devnull, stdout=devnull, stderr=devnull, start_new_session=True, timeout=PROBE_SECONDS, check=False,
         ).returncode  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return False
@@ -117,9 +120,9 @@ class Program:
         self._input, self._output, self._errors = (pipe.fileno() for pipe in pipes if pipe)
         for pipe in (self._input, self._output, self._errors):
             os.set_blocking(pipe, False)
-        self._heard = b""  # start of the answer
-        self._complaints = b""  # last 2,000 bytes of stderr
-        self._listening = {self._output, self._errors}
+        self._answer = b""  # the part of the answer that has arrived
+        self._stderr_end = b""  # last 2,000 bytes of stderr
+        self._open_pipes = {self._output, self._errors}
 
     def ask(self, request: dict[str, Any], seconds: float) -> bytes:
         """Send one line and return the line that answers it.
@@ -129,27 +132,27 @@ class Program:
         """
         unsent = memoryview(json.dumps(request, separators=(",", ":")).encode() + b"\n")
         deadline = time.monotonic() + seconds
-        self._listen()
-        if self._heard:
-            raise ProgramError(f"wrote without being asked: {shown(self._heard)}")
+        self._read_answer()
+        if self._answer:
+            raise ProgramError(f"wrote without being asked: {shown(self._answer)}")
         while True:
             remaining = deadline - time.monotonic()
             ready = self._wait(remaining, bool(unsent))
             if self._input in ready:
                 unsent = unsent[self._send(unsent) :]
             if self._errors in ready:
-                self._listen_to_complaints()
+                self._read_stderr()
             if self._output in ready:
-                self._listen()
-            if len(self._heard) > MAX_ANSWER:
-                raise ProgramError(f"wrote more than {MAX_ANSWER} bytes for one answer: {shown(self._heard)}")
-            line, end, rest = self._heard.partition(b"\n")
-            if end and not unsent:
-                self._heard = b""
-                if rest:
-                    raise ProgramError(f"wrote more than one line for one answer: {shown(line)}, {shown(rest)}")
+                self._read_answer()
+            if len(self._answer) > MAX_ANSWER:
+                raise ProgramError(f"wrote more than {MAX_ANSWER} bytes for one answer: {shown(self._answer)}")
+            line, newline, extra = self._answer.partition(b"\n")
+            if newline and not unsent:
+                self._answer = b""
+                if extra:
+                    raise ProgramError(f"wrote more than one line for one answer: {shown(line)}, {shown(extra)}")
                 return line
-            if remaining <= 0:  # checked last: the answer may have arrived while we were busy
+            if remaining <= 0:  # checked last: the answer may have arrived by now
                 raise ProgramError(f"no answer within {seconds:g} s")
 
     def kill(self) -> None:
@@ -160,15 +163,16 @@ class Program:
     def last_words(self) -> str:
         """The last line that the program wrote to stderr, empty if there is none."""
         for _ in range(16):  # at least a full pipe, but not endless output
-            if not self._listen_to_complaints():
+            if not self._read_stderr():
                 break
-        lines = [line for line in self._complaints.decode(errors="replace").splitlines() if line.strip()]
+        lines = [line for line in self._stderr_end.decode(errors="replace").splitlines() if line.strip()]
         return "".join(c if c.isprintable() else "?" for c in lines[-1].strip())[:200] if lines else ""
 
     def _wait(self, seconds: float, sending: bool) -> set[int]:
-        """Pipes that are ready or have failed; empty after `seconds`."""
+        """Wait until pipes are ready or have failed, and return them; an empty set after `seconds`. The program's input
+        counts only when `sending`."""
         poll = select.poll()
-        for pipe in self._listening:
+        for pipe in self._open_pipes:
             poll.register(pipe, select.POLLIN)
         if sending:
             poll.register(self._input, select.POLLOUT)
@@ -180,34 +184,35 @@ class Program:
         except BlockingIOError:
             return 0
         except BrokenPipeError:
-            raise self._gone("closed its input") from None
+            raise self._closed_pipe_error("closed its input") from None
 
-    def _listen(self) -> None:
-        """Read the available part of an answer. Skips blank lines and the byte order mark that .NET writes first."""
+    def _read_answer(self) -> None:
+        """Read the available part of an answer. Skips blank lines, and the byte order mark that .NET programs write
+        first."""
         with suppress(BlockingIOError):
             data = os.read(self._output, CHUNK)
             if not data:
-                raise self._gone("closed its output")
-            self._heard = (self._heard + data).removeprefix(BOM_UTF8).lstrip()
+                raise self._closed_pipe_error("closed its output")
+            self._answer = (self._answer + data).removeprefix(BOM_UTF8).lstrip()
 
-    def _listen_to_complaints(self) -> bool:
+    def _read_stderr(self) -> bool:
         """Read stderr, so that the program never blocks on it, and keep the end. Returns whether there was any
         output."""
         try:
-            data = os.read(self._errors, CHUNK) if self._errors in self._listening else b""
+            data = os.read(self._errors, CHUNK) if self._errors in self._open_pipes else b""
         except BlockingIOError:
             return False
         if not data:
-            self._listening.discard(self._errors)
-        self._complaints = (self._complaints + data)[-2000:]
+            self._open_pipes.discard(self._errors)
+        self._stderr_end = (self._stderr_end + data)[-2000:]
         return bool(data)
 
-    def _gone(self, what: str) -> ProgramError:
-        """The reason for a closed pipe: usually the program has ended."""
+    def _closed_pipe_error(self, message: str) -> ProgramError:
+        """The error for a closed pipe: how the program has ended, or `message` if it still runs."""
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
-            return ProgramError(what)
+            return ProgramError(message)
         if code < 0:
             return ProgramError(f"its launcher was ended by {signal.Signals(-code).name}")
         if code > 128:
@@ -250,14 +255,14 @@ def _end(launcher: subprocess.Popen[bytes], owner: int, mark: int) -> None:
         pipe.close()
 
 
-def read_answer(line: bytes, wanted: type[T], example: str) -> T:
+def read_answer(line: bytes, answer_type: type[T], example: str) -> T:
     """Decode a program's answer. `example`: an answer of the expected form, for the message.
 
     Raises:
         ProgramError: If the answer has another form.
     """
     try:
-        return decode(line, wanted)
+        return decode(line, answer_type)
     except ValueError as error:
         raise ProgramError(f"answered {shown(line)} instead of {example}: {error}") from None
 
@@ -278,7 +283,7 @@ class ProgramAgent:
         failure: Reason of the last forfeit, one line.
         failures: Reasons of the forfeits by game number (`View.games`); the last 10,000.
 
-    A copy, also a pickled or forked one, starts its own program, which knows nothing of the games so far.
+    A copy, including a pickled or forked one, starts its own program, which knows nothing of earlier games.
 
     Raises:
         ValueError: If the command line or a limit makes no sense.
@@ -290,9 +295,10 @@ class ProgramAgent:
 
     @staticmethod
     def files(command: str) -> list[Path]:
-        """Words of a command that may be files: all except a first word without a slash, which is looked up in PATH."""
-        first, *others = read_command(command, {"time": 0.0, "start": 0.0}) or [""]
-        return [Path(word) for word in ([first, *others] if "/" in first else others)]
+        """Words of a command that may be files: all except the first one if it has no slash, as PATH is then searched
+        for it."""
+        program, *arguments = read_command(command, {"time": 0.0, "start": 0.0}) or [""]
+        return [Path(word) for word in ([program, *arguments] if "/" in program else arguments)]
 
     def __init__(self, command: str | Sequence[str] = "", time_limit: float = 5.0, start_limit: float = 10.0) -> None:
         if sys.platform != "linux":
@@ -311,10 +317,11 @@ class ProgramAgent:
         self.time_limit, self.start_limit = limits["time"], limits["start"]
         self.failure = ""
         self.failures: dict[int, str] = {}
-        self._failed_starts = self._failed = 0  # in a row
-        self._begin()
+        self._start_failures_in_a_row = self._failures_in_a_row = 0
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
+        """Begin without a program, as its owner."""
         self._owner = os.getpid()
         self._lock = threading.Lock()  # one request at a time
         self._program: Program | None = None
@@ -371,7 +378,7 @@ class ProgramAgent:
         """Reset in a forked copy: the program is the parent's, and a thread that doesn't exist here may hold the
         lock."""
         if self._owner != os.getpid():
-            self._begin()
+            self._reset()
 
     def _choose(self, request: dict[str, Any]) -> str:
         """The program's choice among the moves of a request.
@@ -379,9 +386,9 @@ class ProgramAgent:
         Raises:
             ProgramError: If it fails. The program has been ended then.
         """
-        if self._failed_starts >= START_FAILURES:
+        if self._start_failures_in_a_row >= START_FAILURES:
             raise ProgramError(f"not started again after {START_FAILURES} starts in a row without a hello")
-        if self._failed >= FAILURES:
+        if self._failures_in_a_row >= FAILURES:
             raise ProgramError(
                 f"not started again after {FAILURES} failures in a row without a legal move between them"
             )
@@ -390,7 +397,7 @@ class ProgramAgent:
             move = read_answer(program.ask(request, self.time_limit), Move, '{"type": "move", "move": TEXT}').move
             if move not in request["moves"]:
                 raise ProgramError(f"illegal move {shown(move)}")
-        self._failed = 0
+        self._failures_in_a_row = 0
         return move
 
     @contextmanager
@@ -399,7 +406,7 @@ class ProgramAgent:
         try:
             yield
         except ProgramError as error:
-            self._failed += 1
+            self._failures_in_a_row += 1
             words = self._program.last_words() if self._program else ""
             self._kill()
             raise ProgramError(f"{error} (stderr: {words})" if words else str(error)) from None
@@ -417,13 +424,13 @@ class ProgramAgent:
         try:
             self._program = Program(self.command)
             answer = self._program.ask(hello, self.start_limit)
-            spoken = read_answer(answer, Hello, f'{{"type": "hello", "protocol": {PROTOCOL}}}').protocol
-            if spoken != PROTOCOL:
-                raise ProgramError(f"speaks protocol {shown(spoken)}, not {PROTOCOL}")
+            protocol = read_answer(answer, Hello, f'{{"type": "hello", "protocol": {PROTOCOL}}}').protocol
+            if protocol != PROTOCOL:
+                raise ProgramError(f"speaks protocol {shown(protocol)}, not {PROTOCOL}")
         except ProgramError as error:
-            self._failed_starts += 1
+            self._start_failures_in_a_row += 1
             raise ProgramError(f"did not start: {error}") from None
-        self._failed_starts = 0
+        self._start_failures_in_a_row = 0
         return self._program
 
     def _kill(self) -> None:
@@ -432,6 +439,7 @@ class ProgramAgent:
         self._program = None
 
     def _note(self, number: int, reason: str) -> None:
+        """Keep the reason why a game was forfeited."""
         self.failure = self.failures[number] = reason
         while len(self.failures) > MAX_REASONS:
             del self.failures[next(iter(self.failures))]
@@ -449,16 +457,16 @@ def with_interpreter(command: Sequence[str]) -> list[str]:
     file = Path(command[0])
     if "/" not in command[0] or file.suffix != PYTHON or not file.is_file():
         return list(command)
-    runs = os.access(file, os.X_OK) and _names_interpreter(file)
-    return list(command) if runs else [sys.executable, *command]
+    is_executable = os.access(file, os.X_OK) and _names_interpreter(file)
+    return list(command) if is_executable else [sys.executable, *command]
 
 
 def _names_interpreter(file: Path) -> bool:
     """Whether a file's first line is a valid interpreter line (`#!`). With a Windows line ending the system would look
     for a program whose name ends in a carriage return."""
     try:
-        with file.open("rb") as opened:
-            line = opened.readline(256)
+        with file.open("rb") as stream:
+            line = stream.readline(256)
     except OSError:  # starting it reports why it can't be read
         return False
     return line.startswith(b"#!") and not line.endswith(b"\r\n")

@@ -40,7 +40,7 @@ Count = Annotated[int, Meta(ge=0, le=10**18)]
 Part = Annotated[float, Meta(ge=0, le=1)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9-]{1,40}\Z")]
-Judged = Annotated[str, Meta(pattern=r"^[a-z0-9-]+-[1-9][0-9]?/.")]
+Matchup = Annotated[str, Meta(pattern=r"^[a-z0-9-]+-[1-9][0-9]?/.")]
 """Variant and evaluation opponent: `RULES-PLAYERS/AGENT`."""
 
 
@@ -50,8 +50,8 @@ class Point:
 
     steps: Count
     seconds: Annotated[float, Meta(ge=0)]
-    wins: dict[Judged, Part]
-    margin: dict[Judged, float]
+    wins: dict[Matchup, Part]
+    margin: dict[Matchup, float]
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Strength:
 
 @dataclass
 class Card:
-    """Fields that are read from a card, all optional except `format`, `variants`, `components` and `weights`."""
+    """Fields that are read from a card. `format`, which is checked first, and those without a default are required."""
 
     variants: Annotated[list[tuple[Name, int]], Meta(min_length=1, max_length=100)]
     components: Hash
@@ -107,27 +107,27 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
     card = {"format": FORMAT, "game": DEFAULT_GAME} | card
     card |= {"network": network.shape.to_dict(), "weights": hashlib.sha256(weights).hexdigest()}
     write_atomically(path.with_suffix(WEIGHTS), weights)
-    write_atomically(path.with_suffix(CARD), _written(card))
+    write_atomically(path.with_suffix(CARD), _card_bytes(card))
 
 
 def add_to_card(path: Path, key: str, entries: Sequence[dict[str, Any]]) -> None:
     """Append entries to a list in the card of a saved agent, except those already there; the weights stay.
 
     Raises:
-        ValueError: As for `read_card`; or if the card has something else there, or can't be written.
+        ValueError: As for `read_card`; or if the card has no list at this key, or can't be written.
     """
     card = read_card(path)
-    known = card.get(key, [])
-    if not isinstance(known, list):
-        raise ValueError(f"{path.with_suffix(CARD)}: {key} must be a list, got {shown(known)}")
-    card[key] = [*known, *(entry for entry in entries if entry not in known)]
+    old_entries = card.get(key, [])
+    if not isinstance(old_entries, list):
+        raise ValueError(f"{path.with_suffix(CARD)}: {key} must be a list, got {shown(old_entries)}")
+    card[key] = [*old_entries, *(entry for entry in entries if entry not in old_entries)]
     try:
-        write_atomically(path.with_suffix(CARD), _written(card))
+        write_atomically(path.with_suffix(CARD), _card_bytes(card))
     except OSError as error:
         raise ValueError(f"{path.with_suffix(CARD)} can't be written: {error.strerror}") from error
 
 
-def _written(card: dict[str, Any]) -> bytes:
+def _card_bytes(card: dict[str, Any]) -> bytes:
     return (json.dumps(card, indent=1) + "\n").encode()
 
 
@@ -135,7 +135,7 @@ def read_card(path: Path) -> dict[str, Any]:
     """The card of a saved agent, validated.
 
     Raises:
-        ValueError: If it is missing, damaged or no such card; the message names the file and the error.
+        ValueError: If it is missing, damaged or no card; the message names the file and the error.
     """
     path = path.with_suffix(CARD)
     try:
@@ -149,8 +149,8 @@ def read_card(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{path} is damaged or no card: {error}") from error
     if card.get("format") != FORMAT:
-        found = shown(card.get("format"))
-        raise ValueError(f"{path} is no card that this version can read: format must be {FORMAT}, got {found}")
+        card_format = shown(card.get("format"))
+        raise ValueError(f"{path} is no card that this version can read: format must be {FORMAT}, got {card_format}")
     try:
         convert(card, Card)
     except ValueError as error:
@@ -190,13 +190,13 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
     for name, value in network.state_dict().items():
         found = weights.get(name)
         if found is None or found.shape != value.shape or found.dtype not in FLOATS:
-            what = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
-            raise ValueError(f"{path}: {name} must be numbers of shape {tuple(value.shape)}, got {what}")
+            description = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
+            raise ValueError(f"{path}: {name} must be numbers of shape {tuple(value.shape)}, got {description}")
         weights[name] = found.float()
         if not weights[name].isfinite().all():
             raise ValueError(f"{path}: {name} has numbers that are not finite in float32")
-    if extra := sorted(set(weights) - set(network.state_dict())):
-        raise ValueError(f"{path} has numbers that no part of the network takes: {', '.join(extra)}")
+    if extra_names := sorted(set(weights) - set(network.state_dict())):
+        raise ValueError(f"{path} has numbers that no part of the network takes: {', '.join(extra_names)}")
     network.load_state_dict(weights, assign=True)
     return network.requires_grad_(False), card
 
@@ -230,5 +230,5 @@ def game_of(card: dict[str, Any]) -> str:
 
 
 def variants_of(card: dict[str, Any]) -> Sequence[tuple[str, int]]:
-    """A card's variants."""
+    """A card's variants: pairs of rules and number of players."""
     return [(rules, num_players) for rules, num_players in card["variants"]]

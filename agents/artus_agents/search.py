@@ -25,8 +25,8 @@ from artus_agents.tree import (
     most_visited,
     node_dtype,
     plant,
+    sum_edges,
     visit,
-    weigh,
 )
 from artus_env.agents import View
 from artus_env.engine.basics.reading import shown
@@ -54,17 +54,17 @@ MAX_DEPTH = 64
 MOST_SIMULATIONS = 1_000_000
 """Maximum for a decision, also with a time budget: the tree must fit into memory, and its edges have 32-bit indices.
 The arrays for this maximum take 1.5 GB, of which at most 1/3 is used."""
-MOST_TOGETHER = 4_000_000
-"""Total simulations of the trees that grow in parallel."""
+MAX_PARALLEL_SIMULATIONS = 4_000_000
+"""Maximum number of simulations, in total, of the trees that grow in parallel."""
 MOST_SECONDS = 86_400.0
 CHUNK = 32
 """Simulations between two checks of the clock."""
 CLEAR_LEAD, SHARPNESS = 0.8, 0.08
-"""Defaults of `scale` and `temperature`, in margins (see `artus_env.engine.contract.verbs.margin_scale`)."""
+"""Default values of `scale` and `temperature`, in margins (see `artus_env.engine.contract.verbs.margin_scale`)."""
 
 
 class Settings(NamedTuple):
-    """Parameters of a search; see `IsmctsAgent`."""
+    """Parameters of a search; see the arguments of `IsmctsAgent`."""
 
     weight: float
     scale: float
@@ -78,8 +78,8 @@ class Memory(NamedTuple):
     """Buffers of a search; with a leading dimension for shares where several run in parallel."""
 
     games: np.ndarray
-    """The game of the simulation, one for trying actions, and one as sampled for the player to move: shape (3,), the
-    state dtype."""
+    """The game of the simulation, a copy to try actions in, and a copy with what the player to move doesn't know
+    resampled: shape (3,), the state dtype."""
     words: np.ndarray
     """Legal actions: shape (W,), uint64, or longer."""
     nodes: np.ndarray
@@ -87,7 +87,8 @@ class Memory(NamedTuple):
     used: np.ndarray
     """See `Tree`."""
     path: np.ndarray
-    """Edges on the way down, who moved there, and the final value for each player: shape (3, MAX_DEPTH)."""
+    """Three rows: edges on the way down, players who moved there, and the final value for each player: shape
+    (3, MAX_DEPTH), float64."""
 
 
 class IsmctsAgent:
@@ -130,8 +131,8 @@ class IsmctsAgent:
         self.simulations = int(match[1]) if match[1] else 0
         self.seconds = float(match[2]) if match[2] else 0.0
         self.games_at_once = max(1, 16_000 // self.simulations) if self.simulations else 1
-        self._given = weight, scale, temperature
-        self._others = float(exploration), int(tries), int(horizon)
+        self._optional_settings = weight, scale, temperature  # None: the game's value
+        self._fixed_settings = float(exploration), int(tries), int(horizon)
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
@@ -139,9 +140,9 @@ class IsmctsAgent:
         states = view.redeal(view.keys)  # the search samples its own deals; the true states aren't available here
         if self.seconds:
             return np.array(
-                [self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64
+                [self._decide(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64
             )
-        bounds = shares(count, min(available_cores(), count, MOST_TOGETHER // self.simulations))
+        bounds = shares(count, min(available_cores(), count, MAX_PARALLEL_SIMULATIONS // self.simulations))
         memory = self._memory(len(bounds) - 1, self.simulations, view)
         settings = self._settings(view, states[0])
         actions = np.empty(count, np.int64)
@@ -156,7 +157,7 @@ class IsmctsAgent:
 
         Returns:
             The actions, shape (n,), int64, and the visits of each action in the search, shape (n, A), int64. Where
-            `act` needs no search (one legal action, or a default action) that is a single 1.
+            `act` needs no search (one legal action, or a default action), the chosen action has one visit.
         """
         states = view.redeal(view.keys)
         actions = np.zeros(len(view), np.int64)
@@ -166,7 +167,7 @@ class IsmctsAgent:
             if actions[i] >= 0:
                 visits[i, actions[i]] = 1
                 continue
-            tree = self._tree(view, state, view.keys[i])
+            tree = self._grow_tree(view, state, view.keys[i])
             actions[i] = most_visited(tree)
             index = int(tree.nodes[0]["first"])
             while index >= 0:
@@ -176,8 +177,8 @@ class IsmctsAgent:
 
     def _settings(self, view: View, state: np.void) -> Settings:
         """The settings, with the game's values as defaults. `state`: any state of the game."""
-        weight, scale, temperature = self._given
-        exploration, tries, horizon = self._others
+        weight, scale, temperature = self._optional_settings
+        exploration, tries, horizon = self._fixed_settings
         margin = points_of_margin(view.tables[0], state)
         return Settings(
             float(view.definition.evaluation_weight if weight is None else weight),
@@ -188,19 +189,19 @@ class IsmctsAgent:
             horizon,
         )
 
-    def _in_time(self, view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
-        """Search one game until its time is up."""
+    def _decide(self, view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
+        """Choose an action for one game; a search ends when its time is up."""
         action = int(without_search(view.tables[0], state, legal, key))
-        return action if action >= 0 else int(most_visited(self._tree(view, state, key)))
+        return action if action >= 0 else int(most_visited(self._grow_tree(view, state, key)))
 
-    def _tree(self, view: View, state: np.void, key: np.uint64) -> Tree:
-        """Grow the tree for one game, by simulations or until its time is up."""
+    def _grow_tree(self, view: View, state: np.void, key: np.uint64) -> Tree:
+        """Grow the tree for one game, up to the number of simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
-        most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
-        memory = Memory(*(part[0] for part in self._memory(1, most, view)))
+        max_simulations = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
+        memory = Memory(*(part[0] for part in self._memory(1, max_simulations, view)))
         settings = self._settings(view, state)
-        for first in range(0, most, CHUNK):
-            simulate(view.tables[0], state, key, first, min(CHUNK, most - first), settings, memory)
+        for first in range(0, max_simulations, CHUNK):
+            simulate(view.tables[0], state, key, first, min(CHUNK, max_simulations - first), settings, memory)
             if self.seconds and time.perf_counter() >= end:
                 break
         return Tree(memory.nodes, memory.edges, memory.used)
@@ -221,7 +222,7 @@ class IsmctsAgent:
 
 # --- compiled loops ---------------------------------------------------------------------------------------------------
 
-_PLAYOUT = 1 << 20  # random numbers of a simulation from this index on are for quick moves
+_PLAYOUT = 1 << 20  # index of the first random number of a simulation that is for quick moves
 
 
 @jit_shared
@@ -229,16 +230,16 @@ def search(tables, states, legal, keys, simulations, settings, memory, actions, 
     """Write one action for each game: shape (n,), int64. `memory` has a row for each share."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     t = tables[0]
-    own = row(memory, share)
+    buffers = buffers_of_share(memory, share)
     for i in range(low, high):
         actions[i] = without_search(t, states[i], legal[i], keys[i])
         if actions[i] < 0:
-            simulate(t, states[i], keys[i], 0, simulations, settings, own)
-            actions[i] = most_visited(Tree(own.nodes, own.edges, own.used))
+            simulate(t, states[i], keys[i], 0, simulations, settings, buffers)
+            actions[i] = most_visited(Tree(buffers.nodes, buffers.edges, buffers.used))
 
 
 @jit
-def row(memory, share):
+def buffers_of_share(memory, share):
     """Buffers of one share. Only for compiled code: the arrays don't keep their memory alive, see `borrow`."""
     games, words, nodes = borrow(memory.games), borrow(memory.words), borrow(memory.nodes)
     edges, used, path = borrow(memory.edges), borrow(memory.used), borrow(memory.path)
@@ -247,7 +248,7 @@ def row(memory, share):
 
 @jit
 def without_search(t, g, legal, key):
-    """The action if no search is needed, else -1."""
+    """The action that needs no search: the only legal one, or the default action; -1 if there is none."""
     return next_action(legal, -1) if size(legal) == 1 else default_action(t, g, key)
 
 
@@ -262,12 +263,12 @@ def simulate(t, root, key, first, count, settings, memory):
     if first == 0:
         plant(tree)
     for simulation in range(first, first + count):
-        stream = random_bits(key, simulation)
+        seed = random_bits(key, simulation)
         games[0] = root
         g = games[0]
-        resample_hidden(t, g, viewer, stream)
+        resample_hidden(t, g, viewer, seed)
         # Down the tree, until it grows by a node.
-        node, depth = np.int64(0), 0  # see `n`
+        node, depth = np.int64(0), 0  # int64, as `n` below
         while not is_over(t, g) and depth < path.shape[1]:
             write_legal(t, g, legal)
             index = select(t, games, legal, tree, node, settings)
@@ -275,52 +276,53 @@ def simulate(t, root, key, first, count, settings, memory):
                 break
             path[0, depth], path[1, depth] = index, g["player"]
             depth += 1
-            covered = int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"]))
-            node, new = follow(t, g, tree, node, index, viewer)
-            if new or covered:  # others mustn't learn to answer a choice that they can't see
+            is_secret = int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"]))
+            node, is_new = follow(t, g, tree, node, index, viewer)
+            if is_new or is_secret:  # others mustn't learn to answer a choice that they can't see
                 break
-        # On from there by quick moves, then judge.
+        # Quick moves from there, then the evaluation.
         n = np.int64(_PLAYOUT)  # a literal has its own type and would be compiled separately
         for _ in range(settings.horizon):
             if is_over(t, g):
                 break
             write_legal(t, g, legal)
-            play(t, g, quick_move(t, games, legal, settings, stream, n))
+            play(t, g, quick_move(t, games, legal, settings, seed, n))
             n += settings.tries
-        returns(t, g, settings, values)
+        write_values(t, g, settings, values)
         for step in range(depth):
             visit(tree, int(path[0, step]), values[int(path[1, step])])
 
 
 @jit
 def select(t, games, legal, tree, node, settings):
-    """The edge to follow from `games[0]`; -1 if there is no room for one."""
+    """Index of the edge to follow from `games[0]`; -1 if there is no room for an edge."""
     if not is_subset(legal, tree.nodes[node]["known"]):
         add_edges(t, games, legal, tree, node, settings)
-    visits, _, priors = weigh(tree, node, legal)
+    visits, _, priors = sum_edges(tree, node, legal)
     return best_edge(tree, node, legal, settings.exploration * math.sqrt(1.0 + visits) / priors, 0.0)
 
 
 @jit
 def add_edges(t, games, legal, tree, node, settings):
-    """Add an edge to the node for every legal action without one; priors from the evaluation after the action."""
+    """Add an edge to the node for every legal action without one. Its prior follows from the evaluation after the
+    action."""
     g = games[0]
     player = np.int64(g["player"])
-    judging = default_action(t, g, np.uint64(0)) < 0
+    evaluates = default_action(t, g, np.uint64(0)) < 0
     start = int(tree.used[1])
     best = -math.inf
     action = next_action(legal, -1)
     while action >= 0:
         if not is_in(tree.nodes[node]["known"], action):
-            judged = 0.0
-            if judging:
+            value = 0.0
+            if evaluates:
                 games[1] = g
-                if not covers(t, g, legal, action):  # no observable effect otherwise
+                if not covers(t, g, legal, action):  # secret choices have no observable effect
                     play(t, games[1], action)
-                judged = evaluate(t, games[1], player, settings.weight)
-            if not add_edge(tree, node, action, judged):
+                value = evaluate(t, games[1], player, settings.weight)
+            if not add_edge(tree, node, action, value):
                 break
-            best = max(best, judged)
+            best = max(best, value)
         action = next_action(legal, action)
     for index in range(start, int(tree.used[1])):
         edge = tree.edges[index]
@@ -336,54 +338,54 @@ def quick_move(t, games, legal, settings, key, n):
     if action >= 0:
         return action
     count = size(legal)
-    drawn = below(random_bits(key, n), count)
-    action = nth_action(legal, drawn)
+    nth = below(random_bits(key, n), count)
+    action = nth_action(legal, nth)
     if count == 1:
         return action
-    known = 0
+    source = 0  # index of the game in which actions are tried
     if has_secrets(t):  # the deal contains the others' secret choices; resample them for the player to move
-        known = 2
-        games[known] = g
-        resample_hidden(t, games[known], player, random_bits(random_bits(key, n), 0))
-    games[1] = games[known]
+        source = 2
+        games[source] = g
+        resample_hidden(t, games[source], player, random_bits(random_bits(key, n), 0))
+    games[1] = games[source]
     play(t, games[1], action)
     best = evaluate(t, games[1], player, settings.weight)
-    tried = mark(drawn)
+    tried_bits = bit_of(nth)
     for k in range(1, settings.tries):
-        drawn = below(random_bits(key, n + k), count)
-        if tried & mark(drawn):  # evaluated before
+        nth = below(random_bits(key, n + k), count)
+        if tried_bits & bit_of(nth):  # evaluated before
             continue
-        tried |= mark(drawn)
-        other = nth_action(legal, drawn)
-        games[1] = games[known]
+        tried_bits |= bit_of(nth)
+        other = nth_action(legal, nth)
+        games[1] = games[source]
         play(t, games[1], other)
-        judged = evaluate(t, games[1], player, settings.weight)
-        if judged > best:
-            best, action = judged, other
+        value = evaluate(t, games[1], player, settings.weight)
+        if value > best:
+            best, action = value, other
     return action
 
 
 @jit
-def mark(number):
-    """A bit for each number below 63, 0 for larger ones."""
+def bit_of(number):
+    """The bit that stands for a number below 63 in a set; 0 for larger numbers."""
     return 1 << number if number < 63 else 0
 
 
 @jit
-def returns(t, g, settings, out):
-    """Write the value of a position for each player, -1..1: from the result if the game is over, else the squashed
-    evaluation."""
+def write_values(t, g, settings, values):
+    """Write the value of a position for each player, from -1 to 1: by the result if the game is over, else by tanh of
+    the evaluation."""
     players = np.int64(g["num_players"])
     over = is_over(t, g)
     for player in range(players):
         if over:
             lead = evaluate(t, g, player, 0.0)
-            best = -math.inf
+            best_other = -math.inf
             for other in range(players):
                 if other != player:
-                    best = max(best, float(ranking_key(t, g, other)))
-            margin = ranking_key(t, g, player) - best
-            won = 1.0 if margin > 0 else 0.0 if margin == 0 else -1.0
-            out[player] = 0.5 * won + 0.5 * math.tanh(lead / settings.scale)
+                    best_other = max(best_other, float(ranking_key(t, g, other)))
+            margin = ranking_key(t, g, player) - best_other
+            result = 1.0 if margin > 0 else 0.0 if margin == 0 else -1.0
+            values[player] = 0.5 * result + 0.5 * math.tanh(lead / settings.scale)
         else:
-            out[player] = math.tanh(evaluate(t, g, player, settings.weight) / settings.scale)
+            values[player] = math.tanh(evaluate(t, g, player, settings.weight) / settings.scale)

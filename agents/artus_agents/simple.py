@@ -14,6 +14,7 @@ GAMES_PER_THREAD = 512
 
 
 def _bounds(count: int) -> np.ndarray:
+    """Bounds of the threads' shares of `count` games."""
     return shares(count, threads_for(count, GAMES_PER_THREAD))
 
 

@@ -20,11 +20,11 @@ from artus_env.engine.contract.verbs import has_secrets, play, public_action
 EDGE = np.dtype(
     [
         ("action", np.int32),
-        ("child", np.int32),  # node it leads to, -1: none yet
+        ("child", np.int32),  # node that the edge leads to, -1: none yet
         ("next", np.int32),  # next edge of the same node, -1: none
         ("visits", np.int32),
         ("prior", np.float32),  # unscaled
-        ("total", np.float32),  # sum of its visits' values for the player who moves at the node
+        ("total", np.float32),  # sum of the values of these visits for the player who moves at the node
     ]
 )
 
@@ -37,9 +37,9 @@ def node_dtype(words: int) -> np.dtype:
     """
     return np.dtype(
         [
-            ("first", np.int32),  # edge, -1: none
+            ("first", np.int32),  # its first edge, -1: none
             ("seen", np.int32),  # public action that led here, for the searching player
-            ("veiled", np.int32),  # whether any action of this node looks like another one
+            ("veiled", np.int32),  # whether an action of this node looks like another one to the searching player
             ("known", np.uint64, (words,)),  # actions that have an edge
         ]
     )
@@ -64,13 +64,13 @@ def plant(tree):
 
 
 @jit
-def add_node(tree, seen):
-    """Add a node without edges for the public action `seen`. There must be room."""
+def add_node(tree, seen_action):
+    """Add a node without edges for the public action `seen_action`, and return its index. There must be room."""
     index = int(tree.used[0])
     tree.used[0] += 1
     node = tree.nodes[index]
     node["first"] = -1
-    node["seen"] = seen
+    node["seen"] = seen_action
     node["veiled"] = 0
     for word in range(len(node["known"])):
         node["known"][word] = 0
@@ -108,28 +108,28 @@ def follow(t, g, tree, node, index, viewer):
     """
     edge = tree.edges[index]
     action, child = np.int64(edge["action"]), int(edge["child"])
-    new = False
+    is_new = False
     if child < 0:
-        seen = public_action(t, g, action, viewer)
-        if seen != action:
+        seen_action = public_action(t, g, action, viewer)
+        if seen_action != action:
             tree.nodes[node]["veiled"] = 1
         if int(tree.nodes[node]["veiled"]):  # otherwise edges never share a node
-            child = child_seen(tree, node, seen)
+            child = find_child(tree, node, seen_action)
         if child < 0:
-            child = add_node(tree, seen)
-            new = True
+            child = add_node(tree, seen_action)
+            is_new = True
         edge["child"] = child
     play(t, g, action)
-    return child, new
+    return child, is_new
 
 
 @jit
-def child_seen(tree, node, seen):
-    """The child of this node for the public action `seen`; -1 if there is none."""
+def find_child(tree, node, seen_action):
+    """The child of this node for the public action `seen_action`; -1 if there is none."""
     index = int(tree.nodes[node]["first"])
     while index >= 0:
         child = int(tree.edges[index]["child"])
-        if child >= 0 and int(tree.nodes[child]["seen"]) == seen:
+        if child >= 0 and int(tree.nodes[child]["seen"]) == seen_action:
             return child
         index = int(tree.edges[index]["next"])
     return -1
@@ -140,20 +140,20 @@ def covers(t, g, legal, action):
     """Whether another player can't distinguish this action of the player to move from another legal one."""
     if has_secrets(t):
         player, players = int(g["player"]), int(g["num_players"])
-        for step in range(1, players):
-            onlooker = (player + step) % players
-            seen = public_action(t, g, action, onlooker)
+        for seats in range(1, players):
+            onlooker = (player + seats) % players
+            seen_action = public_action(t, g, action, onlooker)
             other = next_action(legal, -1)
             while other >= 0:
-                if other != action and public_action(t, g, other, onlooker) == seen:
+                if other != action and public_action(t, g, other, onlooker) == seen_action:
                     return True
                 other = next_action(legal, other)
     return False
 
 
 @jit
-def weigh(tree, node, legal):
-    """Sums over the node's edges whose actions are legal: visits, totals and priors."""
+def sum_edges(tree, node, legal):
+    """Sums over the node's edges whose actions are legal: of visits, of totals and of priors."""
     visits, total, priors = 0, 0.0, 0.0
     index = int(tree.nodes[node]["first"])
     while index >= 0:
@@ -167,13 +167,13 @@ def weigh(tree, node, legal):
 
 
 @jit
-def best_edge(tree, node, legal, weight, untried):
-    """The legal edge with the highest upper bound (PUCT), -1 if no legal action has an edge.
+def best_edge(tree, node, legal, weight, unvisited_value):
+    """Index of the edge with the highest upper bound (PUCT) among legal actions, -1 if no legal action has an edge.
 
     Args:
         legal: The legal actions in this deal: shape (W,), uint64.
         weight: Weight of the prior relative to the mean value of an edge, before it is visited.
-        untried: Value assumed for an edge without visits.
+        unvisited_value: Value assumed for an edge without visits.
     """
     best, chosen = -math.inf, -1
     index = int(tree.nodes[node]["first"])
@@ -181,7 +181,7 @@ def best_edge(tree, node, legal, weight, untried):
         edge = tree.edges[index]
         if is_in(legal, int(edge["action"])):
             visits = int(edge["visits"])
-            mean = float(edge["total"]) / visits if visits else untried
+            mean = float(edge["total"]) / visits if visits else unvisited_value
             bound = mean + weight * float(edge["prior"]) / (1 + visits)
             if bound > best:
                 best, chosen = bound, index
@@ -190,11 +190,11 @@ def best_edge(tree, node, legal, weight, untried):
 
 
 @jit
-def visit(tree, index, worth):
-    """Count a visit with this value for the player who moved."""
+def visit(tree, index, value):
+    """Count a visit of an edge, with its value for the player who moved."""
     edge = tree.edges[index]
     edge["visits"] += 1
-    edge["total"] += worth
+    edge["total"] += value
 
 
 @jit

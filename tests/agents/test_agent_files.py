@@ -1,4 +1,4 @@
-"""Agents in files of Python that nobody has packaged."""
+"""Agents in Python files that aren't part of a package."""
 
 import os
 import subprocess
@@ -59,16 +59,16 @@ def file(tmp_path):
     return path
 
 
-def views():
+def batch_and_view():
     batch = Batch(5, seed=3)
     return batch, View(batch, None, np.arange(5, dtype=np.uint64))
 
 
-def test_a_file_may_have_a_class_an_object_a_function_or_what_makes_one(file):
-    batch, view = views()
-    least = np.where(batch.mask, view.points, 1000).argmin(axis=1)
+def test_a_file_may_have_a_class_an_object_a_function_or_a_factory(file):
+    batch, view = batch_and_view()
+    fewest_points = np.where(batch.mask, view.points, 1000).argmin(axis=1)
     for name in ("Cautious", "cautious"):
-        assert find_agent(f"{file}:{name}").act(view).tolist() == least.tolist()
+        assert find_agent(f"{file}:{name}").act(view).tolist() == fewest_points.tolist()
     assert find_agent(f"{file}:last").act(view).tolist() == [np.flatnonzero(mask)[-1] for mask in batch.mask]
     assert isinstance(find_agent(f"{file}:bold"), GreedyAgent)
 
@@ -77,17 +77,19 @@ def test_a_program_may_be_a_file_of_python(file):
     assert isinstance(find_agent(f"program:python3 {file}"), ProgramAgent)
 
 
-def test_evaluate_takes_it_without_a_package(file, capsys):
+def test_evaluate_accepts_an_agent_file(file, capsys):
     assert main(["evaluate", f"{file}:Cautious", "greedy", "--games", "200"]) == 0
-    shown = capsys.readouterr().out
-    assert f"{file}:Cautious against greedy: beginner, 2 players, 200 games" in " ".join(shown.split())
-    cautious, greedy = evaluate([f"{file}:Cautious", "greedy"], games=200).scores
-    assert cautious < greedy - 50
+    output = capsys.readouterr().out
+    assert f"{file}:Cautious against greedy: beginner, 2 players, 200 games" in " ".join(output.split())
+    cautious_score, greedy_score = evaluate([f"{file}:Cautious", "greedy"], games=200).scores
+    assert cautious_score < greedy_score - 50
 
 
-def test_several_processes_find_it_too(file):
-    alone, shared = (evaluate([f"{file}:last", "random"], games=400, workers=workers) for workers in (1, 2))
-    assert alone == shared
+def test_several_processes_find_an_agent_file(file):
+    with_one_process, with_two_processes = (
+        evaluate([f"{file}:last", "random"], games=400, workers=workers) for workers in (1, 2)
+    )
+    assert with_one_process == with_two_processes
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_several_processes_find_it_too(file):
         ("my_agent.py:Path", "agent 'my_agent.py:Path': this name leads to PosixPath('.'), which has no act(view)"),
     ],
 )
-def test_what_is_no_agent_is_said_in_one_line(name, message, file, monkeypatch, capsys):
+def test_faulty_agent_files_are_reported_in_one_line(name, message, file, monkeypatch, capsys):
     monkeypatch.chdir(file.parent)
     (file.parent / "broken.py").write_text("import numpy\nimport nowhere\n")
     (file.parent / "unfinished.py").write_text("print(\n")
@@ -111,8 +113,8 @@ def test_what_is_no_agent_is_said_in_one_line(name, message, file, monkeypatch, 
     assert error.count("\n") == 1
 
 
-def test_a_file_that_others_wrote_cannot_have_one_run(file):
-    """The command line may name an agent file, as it may name a program; a preset or a checkpoint may not."""
+def test_a_preset_or_checkpoint_cannot_run_an_agent_file(file):
+    """Only the command line may name an agent file, or a program: others may have written a preset or a checkpoint."""
     from artus_training.learn.ppo import Settings
 
     name = f"{file}:Cautious"
@@ -127,13 +129,13 @@ def test_a_file_that_others_wrote_cannot_have_one_run(file):
 def test_a_tournament_notices_that_the_file_has_changed(file):
     from artus_env.engine.contract.registry import find_game
 
-    def of():
+    def current_fingerprint():
         return fingerprint("", find_game("artus"), [f"{file}:Cautious"])
 
-    before = of()
-    assert of() == before
+    old_fingerprint = current_fingerprint()
+    assert current_fingerprint() == old_fingerprint
     file.write_text(FILE.replace("1000", "999"))
-    assert of() != before
+    assert current_fingerprint() != old_fingerprint
 
 
 def test_a_file_is_run_once_in_a_process(file):

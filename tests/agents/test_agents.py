@@ -1,4 +1,4 @@
-"""Random, greedy and neural players, and how agents are found."""
+"""Random, greedy and neural agents, and how agents are found by name."""
 
 import re
 from importlib.metadata import EntryPoint
@@ -33,14 +33,15 @@ def keys(count, seed=0):
 
 
 def middle_of_games(num_games=256, rules="advanced", num_players=3, steps=60):
-    """A batch that has been played at random for a while."""
+    """A batch of games after some random moves."""
     batch = Batch(num_games, rules=rules, num_players=num_players, seed=3)
     for _ in range(steps):
         batch.step(batch.sample())
     return batch
 
 
-def network(sample=False, card=None, action_features=True):
+def neural_agent(sample=False, card=None, action_features=True):
+    """A neural agent with random weights."""
     torch.manual_seed(0)
     shape = Shape.of(ARTUS, STANDARD, (32,), action_features)
     return NeuralAgent(
@@ -52,31 +53,31 @@ def network(sample=False, card=None, action_features=True):
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 def test_a_neural_agent_that_samples_plays_legal_actions_to_the_end(rules, num_players):
-    agent = network(sample=True)
+    agent = neural_agent(sample=True)
     batch = Batch(32, rules=rules, num_players=num_players, seed=1, autoreset=False)
     step = 0
     while not batch.done.all():
         actions = agent.act(View(batch, None, keys(32, step)))
-        batch.step(actions)  # raises at an illegal one
+        batch.step(actions)  # raises an error at an illegal action
         step += 1
 
 
-def test_what_a_neural_agent_samples_does_not_depend_on_the_company():
-    agent = network(sample=True)
+def test_samples_of_a_neural_agent_do_not_depend_on_other_games():
+    agent = neural_agent(sample=True)
     batch = middle_of_games()
-    together = agent.act(View(batch, None, keys(256)))
-    some = np.array([200, 3, 77])
-    np.testing.assert_array_equal(agent.act(View(batch, some, keys(256))), together[some])
+    actions = agent.act(View(batch, None, keys(256)))
+    part = np.array([200, 3, 77])
+    np.testing.assert_array_equal(agent.act(View(batch, part, keys(256))), actions[part])
 
 
-class Clumsy:
-    """Plays the lowest legal actions, in the form that `answer` gives them."""
+class FirstActionAgent:
+    """Returns the first legal actions, converted by a function of these actions and the view."""
 
-    def __init__(self, answer):
-        self.answer = answer
+    def __init__(self, convert):
+        self.convert = convert
 
     def act(self, view):
-        return self.answer(view.mask.argmax(axis=1), view)
+        return self.convert(view.mask.argmax(axis=1), view)
 
 
 def illegal_in_game_two(actions, view):
@@ -86,20 +87,20 @@ def illegal_in_game_two(actions, view):
 
 @pytest.mark.parametrize(
     ("names", "title"),
-    [(None, "agent 1 of the line-up (Clumsy)"), (["best", "worst"], "agent 1 of the line-up (worst)")],
+    [(None, "agent 1 of the line-up (FirstActionAgent)"), (["best", "worst"], "agent 1 of the line-up (worst)")],
 )
 def test_an_illegal_action_names_agent_game_and_move(names, title):
     batch = Batch(4, seed=1, autoreset=False)
-    cheat = Clumsy(illegal_in_game_two)
+    cheater = FirstActionAgent(illegal_in_game_two)
     agent_of_seat = np.tile([0, 1], (4, 1))
     expected = re.escape(f"{title}: game 2: action 0 (") + ".* is illegal for player 1; legal: @"
     with pytest.raises(IllegalMoveError, match=expected) as raised:
-        play_games(batch, [GreedyAgent(), cheat], agent_of_seat, keys(4), names)
+        play_games(batch, [GreedyAgent(), cheater], agent_of_seat, keys(4), names)
     assert raised.value.game == 2
 
 
 @pytest.mark.parametrize(
-    ("answer", "fault"),
+    ("convert", "message"),
     [
         (lambda actions, _: actions[:-1], "got int64 of shape"),
         (lambda actions, _: actions[:, None], "got int64 of shape"),
@@ -111,10 +112,11 @@ def test_an_illegal_action_names_agent_game_and_move(names, title):
         (lambda actions, _: [[1], [2, 3]], "got [[1], [2, 3]]"),
     ],
 )
-def test_what_are_no_actions_name_their_agent(answer, fault):
+def test_an_agent_that_returns_no_valid_actions_is_named(convert, message):
     batch = Batch(4, seed=1, autoreset=False)
-    with pytest.raises(ValueError, match="agent 1 of the line-up .worst.: .*" + re.escape(fault)):
-        play_games(batch, [GreedyAgent(), Clumsy(answer)], np.tile([1, 0], (4, 1)), keys(4), ["best", "worst"])
+    agents = [GreedyAgent(), FirstActionAgent(convert)]
+    with pytest.raises(ValueError, match="agent 1 of the line-up .worst.: .*" + re.escape(message)):
+        play_games(batch, agents, np.tile([1, 0], (4, 1)), keys(4), ["best", "worst"])
 
 
 @pytest.mark.parametrize("answer", [True, 1.5, None, "@3", [3]], ids=repr)
@@ -138,14 +140,15 @@ def test_an_evaluation_names_the_agent_that_plays_an_illegal_action():
 
 
 def test_actions_may_be_tensors_and_lists():
-    for answer in (
+    for convert in (
         torch.from_numpy,
         np.ndarray.tolist,
         list,
         lambda actions: [torch.tensor(a) for a in actions.tolist()],
     ):
         batch = Batch(3, seed=1, autoreset=False)
-        play_games(batch, [Clumsy(lambda actions, _, answer=answer: answer(actions))], np.zeros((3, 2), int), keys(3))
+        agent = FirstActionAgent(lambda actions, _, convert=convert: convert(actions))
+        play_games(batch, [agent], np.zeros((3, 2), int), keys(3))
         assert batch.over.all()
 
 
@@ -158,10 +161,11 @@ def test_random_draws_each_legal_action_equally_often():
     counts = np.bincount(actions, minlength=NUM_ACTIONS)
     assert set(np.flatnonzero(counts)) == set(legal)
     expected = 6000 / len(legal)
-    assert ((counts[legal] - expected) ** 2 / expected).sum() < 2.5 * len(legal)  # chi-square, far above its mean
+    chi_square = ((counts[legal] - expected) ** 2 / expected).sum()
+    assert chi_square < 2.5 * len(legal)  # far above its mean
 
 
-def test_what_a_view_knows_holds_nothing_hidden():
+def test_the_known_part_of_a_view_holds_nothing_hidden():
     """`View.known` is the same for all states that the player to move can't tell apart."""
     batch = middle_of_games()
     view = View(batch, None, keys(256))
@@ -176,7 +180,7 @@ def test_what_a_view_knows_holds_nothing_hidden():
 
 @pytest.mark.parametrize("shape", [(), (255,), (257,), (256, 1)], ids=str)
 def test_a_view_redeals_with_a_seed_for_each_game(shape):
-    """With fewer seeds the loop used to read on behind them."""
+    """With fewer seeds, the compiled loop would read beyond their end."""
     view = View(middle_of_games(), None, keys(256))
     with pytest.raises(ValueError, match="seeds must be 256 numbers, got shape"):
         view.redeal(np.zeros(shape, np.uint64))
@@ -196,8 +200,8 @@ def test_greedy_draws_among_equals():
     batch = Batch(1, seed=0)
     while not (batch.mask[0, -3:-1] == 1).all():  # until there are two piles to draw from
         batch.step(batch.sample())
-    chosen = {int(GreedyAgent().act(View(batch, None, keys(1, seed)))[0]) for seed in range(40)}
-    assert chosen == {NUM_ACTIONS - 3, NUM_ACTIONS - 2}
+    actions = {int(GreedyAgent().act(View(batch, None, keys(1, seed)))[0]) for seed in range(40)}
+    assert actions == {NUM_ACTIONS - 3, NUM_ACTIONS - 2}
 
 
 def test_greedy_places_on_the_best_free_seat():
@@ -218,22 +222,22 @@ def test_greedy_beats_random_clearly(rules, num_players):
     assert result.win_rate > 0.97
 
 
-def test_a_neural_agent_samples_what_its_network_says():
+def test_a_neural_agent_samples_with_the_probabilities_of_its_network():
     batch = Batch(1, seed=2)
-    agent = network(sample=True, action_features=False)
+    agent = neural_agent(sample=True, action_features=False)
     agent.network.head.weight *= 100  # far from equal chances
     logits = infer(agent.network, batch.observation).logits[0].clone()
     logits[torch.from_numpy(batch.mask[0]) == 0] = -torch.inf
     expected = torch.softmax(logits, dim=0).detach().numpy()
-    many = 4000
-    crowd = Batch(many, seed=2)
-    crowd.reset(np.full(many, batch.seeds[0], np.uint64))
-    counts = np.bincount(agent.act(View(crowd, None, keys(many))), minlength=NUM_ACTIONS)
-    np.testing.assert_allclose(counts / many, expected, atol=0.03)
+    num_games = 4000
+    games = Batch(num_games, seed=2)
+    games.reset(np.full(num_games, batch.seeds[0], np.uint64))
+    counts = np.bincount(agent.act(View(games, None, keys(num_games))), minlength=NUM_ACTIONS)
+    np.testing.assert_allclose(counts / num_games, expected, atol=0.03)
 
 
 def test_a_neural_agent_refuses_variants_that_it_was_not_trained_for():
-    agent = network(card={"variants": [["advanced", 2]], "components": STANDARD.hash})
+    agent = neural_agent(card={"variants": [["advanced", 2]], "components": STANDARD.hash})
     agent.act(View(Batch(1, rules="advanced"), None, keys(1)))
     with pytest.raises(ValueError, match="trained for advanced with 2 players, not for advanced with 3 players"):
         agent.act(View(Batch(1, rules="advanced", num_players=3), None, keys(1)))
@@ -249,7 +253,7 @@ def last(observation, action_mask):
 
 
 def last_or_first(end="last"):
-    """What makes such an agent."""
+    """A function that returns such an agent."""
     return last if end == "last" else lambda observation, action_mask: int(np.flatnonzero(action_mask)[0])
 
 
@@ -263,24 +267,24 @@ def no_agent_either(argument=""):
 
 @pytest.fixture
 def entry_point(monkeypatch):
-    """Makes an attribute of this module the agent `mine`."""
+    """A function that registers an attribute of this module as the agent `mine`."""
 
-    def stand(attribute):
+    def register(attribute):
         entry = EntryPoint("mine", f"{__name__}:{attribute}", "artus.agents")
         monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [entry])
 
-    return stand
+    return register
 
 
 @pytest.mark.parametrize(
-    ("attribute", "name", "end"),
+    ("attribute", "name", "index"),
     [("last", "mine", -1), ("last_or_first", "mine", -1), ("last_or_first", "mine:first", 0)],
 )
-def test_an_entry_point_may_name_a_function_or_what_makes_one(attribute, name, end, entry_point):
+def test_an_entry_point_may_name_a_function_or_a_factory_of_one(attribute, name, index, entry_point):
     entry_point(attribute)
     batch = Batch(3, seed=1)
-    chosen = find_agent(name).act(View(batch, None, keys(3)))
-    assert chosen.tolist() == [int(np.flatnonzero(mask)[end]) for mask in batch.mask]
+    actions = find_agent(name).act(View(batch, None, keys(3)))
+    assert actions.tolist() == [int(np.flatnonzero(mask)[index]) for mask in batch.mask]
 
 
 def test_an_entry_point_may_name_an_agent(entry_point):
@@ -290,16 +294,16 @@ def test_an_entry_point_may_name_an_agent(entry_point):
         find_agent("mine:bold")
 
 
-def test_what_is_no_agent_is_refused(entry_point):
+def test_objects_that_are_no_agents_are_refused(entry_point):
     entry_point("not_an_agent")
     with pytest.raises(ValueError, match="agent 'mine' can't be made"):
         find_agent("mine")
     entry_point("no_agent_either")
     with pytest.raises(TypeError, match=r"agent 'mine': this name leads to \{'act': 'later'\}, which"):
         find_agent("mine")
-    for given in (GreedyAgent, 7):  # the class, not an object of it
+    for no_agent in (GreedyAgent, 7):  # the class, not an object of it
         with pytest.raises(TypeError, match="an agent is a name, has act"):
-            find_agent(given)
+            find_agent(no_agent)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +315,7 @@ def test_what_is_no_agent_is_refused(entry_point):
         ("z" * 9999, "'zz"),
     ],
 )
-def test_an_unknown_name_brings_the_nearest_ones(name, guess):
+def test_the_message_about_an_unknown_name_suggests_similar_ones(name, guess):
     with pytest.raises(ValueError, match="there is no agent '") as caught:
         find_agent(name)
     assert guess in str(caught.value)
@@ -331,7 +335,7 @@ def test_names_that_start_no_program_are_known_too(name):
     assert not runs_program(name)
 
 
-def test_an_agent_of_another_package_says_itself_that_it_starts_programs(monkeypatch):
+def test_an_agent_of_another_package_declares_that_it_starts_programs(monkeypatch):
     entry = EntryPoint("wrapped", f"{__name__}:WrappedProgram", GROUP)
     monkeypatch.setattr(engine_agents, "entry_points", lambda group: [entry])
     assert runs_program("wrapped:./bot")

@@ -1,12 +1,12 @@
-"""The last decisions, where everybody knows everything: calculated exactly, in every search, and by an agent that
-searches there alone."""
+"""The last decisions, where all players know everything: their exact solution, in every search, and the agent that
+searches only there."""
 
 import numpy as np
 import pytest
 import torch
 
 from artus_agents import endgame, neural_search
-from artus_agents.guided_loops import LAST_MORE, LAST_TWO
+from artus_agents.guided_loops import WALK_HORIZON_MORE, WALK_HORIZON_TWO
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import (
@@ -30,30 +30,31 @@ torch.set_num_threads(1)  # tests run side by side, and torch's threads spin whi
 
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
 CARDS = {"beginner": 16, "advanced": 22}
-"""Number of cards of each player, by rule set."""
+"""Number of cards that each player plays in a game, by rule set."""
 
 
 def near_the_end(rules, num_players, left, count):
-    """Games with so many cards to play, reached by random moves."""
+    """Games in which this number of cards is left to play, reached by random moves: a view and its batch."""
     batch = Batch(count, rules=rules, num_players=num_players, seed=3, autoreset=False)
-    while len(early := np.flatnonzero(cards_left(batch) > left)):
-        batch.step(batch.sample()[early], early)
+    while len(unfinished := np.flatnonzero(cards_left(batch) > left)):
+        batch.step(batch.sample()[unfinished], unfinished)
     return View(batch, None, seed_stream(5, count)), batch
 
 
 def cards_left(batch):
+    """Number of cards left to play in each game: shape (n,)."""
     played = np.array([[int(cards).bit_count() for cards in row] for row in batch.states["played"]])
     return CARDS[batch.rules] * batch.num_players - played.sum(axis=1)
 
 
 def network(seed=0):
-    """Any opinions."""
+    """A network with random weights."""
     torch.manual_seed(seed)
     return Network(Shape.of(ARTUS, STANDARD, (16,)), ARTUS.observation_scale(STANDARD)).requires_grad_(False)
 
 
 def best_leads(game):
-    """Each player's lead over the best of the others if all play for their own: every line is gone through."""
+    """Each player's lead over the best of the others if each maximizes their own. All lines are tried."""
     if game.over:
         return [game.scores[p] - max(s for q, s in enumerate(game.scores) if q != p) for p in range(game.num_players)]
     return max(
@@ -68,6 +69,7 @@ def after(game, action):
 
 
 def games_of(batch):
+    """A `Game` for each game of a batch."""
     return [Game.from_dict(ARTUS.to_dict(batch.states[i], STANDARD, None)) for i in range(len(batch))]
 
 
@@ -84,17 +86,17 @@ def test_nothing_better_can_be_found(rules, num_players, left):
 
 
 def test_a_lead_that_both_fight_for_is_the_same_with_every_line_cut_off_that_can_be():
-    """Four cards, by alpha-beta: playing on exactly from there leads where it said, whoever plays."""
+    """Four cards are left: the solved action is as good as the best one by solutions of the positions after it."""
     view, batch = near_the_end("beginner", 2, 4, 3)
-    first = endgame.solved(view)
-    assert (first >= 0).all()
-    for game, action in zip(games_of(batch), first, strict=True):
-        values = [best_reply(after(game, other), game.player) for other in game.legal_actions()]
+    actions = endgame.solved(view)
+    assert (actions >= 0).all()
+    for game, action in zip(games_of(batch), actions, strict=True):
+        values = [best_reply(after(game, legal_action), game.player) for legal_action in game.legal_actions()]
         assert best_reply(after(game, int(action)), game.player) == max(values)
 
 
 def best_reply(game, player):
-    """What the rest of a game comes to for a player, by the calculation itself from one card later on."""
+    """A player's final lead if all remaining decisions are the solved ones."""
     while not game.over:
         batch = Batch(1, rules=game.rules, num_players=2, autoreset=False)
         batch.states[:] = game.states
@@ -103,32 +105,32 @@ def best_reply(game, player):
     return game.scores[player] - game.scores[1 - player]
 
 
-def test_too_much_is_left_to_others():
-    """Three cards each that go anywhere: some of a hundred million lines."""
-    wide = ["any1-5b", "any4-8", "k1-5b"]
-    last = position(TABLE, wide, turn=0, start=0, hands={1: wide})
-    states = np.array([Game.from_dict(last).state])
+def test_positions_with_too_many_lines_are_not_solved():
+    """Three cards each that can move to any seat: up to a hundred million lines."""
+    hand = ["any1-5b", "any4-8", "k1-5b"]
+    end = position(TABLE, hand, turn=0, start=0, hands={1: hand})
+    states = np.array([Game.from_dict(end).state])
     actions = np.full(1, -1)
-    endgame.solve_all(Batch(1).tables, states, endgame.MOST_LEFT, endgame.MOST_LEFT, actions, 0, 1)
+    endgame.solve_all(Batch(1).tables, states, endgame.MAX_HORIZON, endgame.MAX_HORIZON, actions, 0, 1)
     assert actions[0] == -1
 
 
 @pytest.mark.parametrize(("rules", "num_players", "left"), [("beginner", 2, 5), ("advanced", 3, 4)])
 def test_trials_end_with_the_game_where_the_end_is_near(rules, num_players, left, monkeypatch):
-    ends, back_up = [], neural_search.guided_loops.back_up
+    leaf_states, back_up = [], neural_search.guided_loops.back_up
 
-    def seen(tables, games, offsets, following, trees, leaves, *others):
-        ends.extend(leaves.states[: offsets[-1]].copy())
-        back_up(tables, games, offsets, following, trees, leaves, *others)
+    def watched(tables, games, offsets, next_widths, trees, leaves, *arguments):
+        leaf_states.extend(leaves.states[: offsets[-1]].copy())
+        back_up(tables, games, offsets, next_widths, trees, leaves, *arguments)
 
-    monkeypatch.setattr(neural_search.guided_loops, "back_up", seen)
+    monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
     NeuralSearchAgent(network(), 40).search(near_the_end(rules, num_players, left, 4)[0])
-    states = np.array(ends)
+    states = np.array(leaf_states)
     counts = np.array([[int(cards).bit_count() for cards in row] for row in states["played"]]).sum(axis=1)
     to_play = CARDS[rules] * num_players - counts
     assert len(to_play) > 80
-    last = LAST_TWO if num_players == 2 else LAST_MORE
-    assert not ((to_play > 0) & (to_play <= last)).any()
+    horizon = WALK_HORIZON_TWO if num_players == 2 else WALK_HORIZON_MORE
+    assert not ((to_play > 0) & (to_play <= horizon)).any()
     assert (to_play == 0).any()
 
 
@@ -139,27 +141,27 @@ def test_it_plays_like_the_network_and_searches_when_all_hands_are_known():
     early = Batch(12, seed=9, autoreset=False)
     for _ in range(20):
         early.step(early.sample())
-    for hidden in (0, 6, 12):
-        batch.states[:hidden] = early.states[:hidden]
+    for num_hidden in (0, 6, 12):
+        batch.states[:num_hidden] = early.states[:num_hidden]
         batch.refresh()
         view = View(batch, None, seed_stream(5, 12))
         is_open = endgame.open_games(view)
-        np.testing.assert_array_equal(is_open, np.arange(12) >= hidden)
+        np.testing.assert_array_equal(is_open, np.arange(12) >= num_hidden)
         actions = agent.act(view)
-        for agent_there, there in ((search, is_open), (plain, ~is_open)):
-            which = np.flatnonzero(there)
-            if len(which):
-                np.testing.assert_array_equal(actions[which], agent_there.act(view.part(which)))
+        for expected_agent, chosen in ((search, is_open), (plain, ~is_open)):
+            games = np.flatnonzero(chosen)
+            if len(games):
+                np.testing.assert_array_equal(actions[games], expected_agent.act(view.part(games)))
 
 
 def test_a_part_of_a_view_is_about_the_same_games():
     view, batch = near_the_end("beginner", 2, 8, 12)
-    some = View(batch, np.array([1, 3, 4, 9]), seed_stream(5, 12)).part(np.array([3, 1]))
-    whole = view.part(np.array([9, 3]))
+    part = View(batch, np.array([1, 3, 4, 9]), seed_stream(5, 12)).part(np.array([3, 1]))
+    direct_part = view.part(np.array([9, 3]))
     for name in ("player", "keys", "observation", "mask", "legal_bits", "points", "games"):
-        np.testing.assert_array_equal(getattr(some, name), getattr(whole, name))
-        np.testing.assert_array_equal(getattr(some, name), getattr(view, name)[[9, 3]])
-    np.testing.assert_array_equal(some.redeal(some.keys), view.redeal(view.keys)[[9, 3]])
+        np.testing.assert_array_equal(getattr(part, name), getattr(direct_part, name))
+        np.testing.assert_array_equal(getattr(part, name), getattr(view, name)[[9, 3]])
+    np.testing.assert_array_equal(part.redeal(part.keys), view.redeal(view.keys)[[9, 3]])
 
 
 # --- by name ---

@@ -1,5 +1,5 @@
-"""Search that a network guides: it finds what the policy misses, honestly, and for each player by his own chance to
-win."""
+"""Network-guided search: it finds moves that the policy misses, uses no hidden information, and each player in it
+maximizes their own chance to win."""
 
 import numpy as np
 import pytest
@@ -46,300 +46,307 @@ TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1
 
 
 def network(seed=0, action_features=True):
-    """Any opinions."""
+    """A network with random weights."""
     torch.manual_seed(seed)
-    made = Network(
+    new_network = Network(
         Shape.of(ARTUS, STANDARD, (16,), action_features), ARTUS.observation_scale(STANDARD), ARTUS.action_feature_gates
     )
-    for parameter in made.head.parameters():
+    for parameter in new_network.head.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
-    return made.requires_grad_(False)
+    return new_network.requires_grad_(False)
 
 
-def without_opinions(likes=None):
-    """Every action is as good as another, except one that it likes, and nothing is still to come."""
-    made = Network(Shape.of(ARTUS, STANDARD, (8,), action_features=False)).requires_grad_(False)
-    for parameter in made.parameters():
+def flat_network(favourite=None):
+    """A network whose policy is uniform, except for a favourite action if there is one, and whose values are 0."""
+    new_network = Network(Shape.of(ARTUS, STANDARD, (8,), action_features=False)).requires_grad_(False)
+    for parameter in new_network.parameters():
         parameter.zero_()
-    if likes is not None:
-        made.head.bias[likes] = 3
-    return made
+    if favourite is not None:
+        new_network.head.bias[favourite] = 3
+    return new_network
 
 
-def exact():
-    """Weights so coarse that no sum is rounded: it says the same of a position in any company."""
-    made = network()
-    for parameter in made.parameters():
+def exact_network():
+    """A network with weights so coarse that no sum is rounded: its output for a position is the same in every batch."""
+    new_network = network()
+    for parameter in new_network.parameters():
         parameter.data = (parameter * 64).round() / 64
-    return made
+    return new_network
 
 
 def view_of(*positions, seed=0):
+    """A view of a batch with these positions."""
     batch = Batch(len(positions), rules=positions[0]["rules"], num_players=positions[0]["num_players"], autoreset=False)
-    batch.states[:] = [Game.from_dict(each).state for each in positions]
+    batch.states[:] = [Game.from_dict(data).state for data in positions]
     batch.refresh()
     return View(batch, None, seed_stream(seed, len(positions)))
 
 
-def somewhere(rules, num_players, moves, count=24):
-    """Games after some random moves."""
+def middle_of_games(rules, num_players, moves, count=24):
+    """Games after some random moves: a view and its batch."""
     batch = Batch(count, rules=rules, num_players=num_players, seed=3, autoreset=False)
     for _ in range(moves):
         batch.step(batch.sample())
     return View(batch, None, seed_stream(5, count)), batch
 
 
-def elsewhere(game, moves, num_players, count):
-    """Games of any kind after some random moves, and a network with any opinions of them."""
+def game_and_network(game, moves, num_players, count):
+    """A view of any game's positions after some random moves, and a network with random weights for the game."""
     definition = find_game(game)
     torch.manual_seed(0)
-    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
+    new_network = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
     batch = Batch(count, game=definition, num_players=num_players, seed=3, autoreset=True)
     for _ in range(moves):
         batch.step(batch.sample())
-    return View(batch, None, seed_stream(5, count)), made
+    return View(batch, None, seed_stream(5, count)), new_network
 
 
-# --- it finds what the policy misses
+# --- moves that the policy misses
 # -------------------------------------------------------------------------------------
 
 
 def test_it_finds_the_one_move_that_wins_the_game():
-    """The last card of the game, with one point less than the best move needs. The policy likes the worst one."""
-    last = position(TABLE, ["k1-4"], start=1, turn=0)
-    game = Game.from_dict(last)
-    points = {int(move): int(after(game, move).scores[0]) for move in game.legal_actions()}
-    most = max(points.values())
-    winning = {move for move in points if points[move] == most}
+    """The last card of the game: only a move with the most points wins. The policy prefers the worst move."""
+    end = position(TABLE, ["k1-4"], start=1, turn=0)
+    game = Game.from_dict(end)
+    points = {int(move): int(after_move(game, move).scores[0]) for move in game.legal_actions()}
+    most_points = max(points.values())
+    winning = {move for move in points if points[move] == most_points}
     assert len(winning) < len(points) / 2
-    last["scores"] = [0, most - 1]
-    losing = min(points, key=points.__getitem__)
-    misled = without_opinions(likes=losing)
-    view = view_of(last)
-    assert NeuralAgent(misled).act(view)[0] == losing
+    end["scores"] = [0, most_points - 1]
+    worst = min(points, key=points.__getitem__)
+    misled_network = flat_network(favourite=worst)
+    view = view_of(end)
+    assert NeuralAgent(misled_network).act(view)[0] == worst
     for reward in ("win", "margin", "prestige"):
-        assert NeuralSearchAgent(misled, 64, reward=reward, candidates=64).act(view)[0] in winning
+        assert NeuralSearchAgent(misled_network, 64, reward=reward, candidates=64).act(view)[0] in winning
 
 
-def test_what_a_search_has_found_is_about_the_legal_actions_and_its_choice_among_the_most_tried():
-    view, _ = somewhere("beginner", 2, 30)
+def test_results_of_a_search_cover_legal_actions_and_its_choice_is_among_the_most_tried():
+    view, _ = middle_of_games("beginner", 2, 30)
     agent = NeuralSearchAgent(network(), 40)
-    found = agent.search(view)
-    assert (found.action == agent.act(view)).all()
-    assert (found.visits[view.mask == 0] == 0).all()
-    assert (found.worth[found.visits == 0] == 0).all()
-    several = view.mask.sum(axis=1) > 1
-    assert several.any()
-    assert (found.visits.sum(axis=1)[several] > 20).all()
-    assert (found.visits.sum(axis=1) <= 40).all()
-    chosen = found.visits[np.arange(len(view)), found.action]
-    assert (chosen == found.visits.max(axis=1)).all()
-    means = found.worth[found.visits > 0] / found.visits[found.visits > 0]
+    results = agent.search(view)
+    assert (results.action == agent.act(view)).all()
+    assert (results.visits[view.mask == 0] == 0).all()
+    assert (results.value_sums[results.visits == 0] == 0).all()
+    has_choice = view.mask.sum(axis=1) > 1
+    assert has_choice.any()
+    assert (results.visits.sum(axis=1)[has_choice] > 20).all()
+    assert (results.visits.sum(axis=1) <= 40).all()
+    visits_of_choice = results.visits[np.arange(len(view)), results.action]
+    assert (visits_of_choice == results.visits.max(axis=1)).all()
+    means = results.value_sums[results.visits > 0] / results.visits[results.visits > 0]
     assert means.min() > -0.2
     assert means.max() < 1.2
     assert np.ptp(means) > 0.01
 
 
 def end_games(num_players, cards_left):
-    """Beginner games in which so many cards are left to play, all of them known to everybody."""
+    """Beginner games with this number of cards left to play, all of them known to all players."""
     batch = Batch(40, num_players=num_players, seed=8, autoreset=False)
     while True:
         if (batch.states["phase"] == PLAY_PHASE).all() and not batch.states["pile_sizes"].any():
-            left = np.bitwise_count(batch.states["hands"]).sum(axis=1)
-            if left[0] == cards_left:
+            num_left = np.bitwise_count(batch.states["hands"]).sum(axis=1)
+            if num_left[0] == cards_left:
                 return batch
         batch.step(batch.sample())
 
 
-def after(game, move):
-    """The game that follows."""
-    played = game.clone()
-    played.play(move)
-    return played
+def after_move(game, move):
+    """A copy of a game after a move."""
+    copy = game.clone()
+    copy.play(move)
+    return copy
 
 
 @pytest.mark.parametrize("num_players", [2, 3])
-def test_each_player_is_taken_to_play_for_himself(num_players):
-    """Two cards are left, mine and then another's. What I should play was found by trying everything.
+def test_each_player_is_assumed_to_play_for_themselves(num_players):
+    """Two cards are left, mine and then another player's. All lines are tried to find the moves that I should play.
 
-    The best that I can be sure of is a draw: most answers lose more, so who took the others to answer for me, or at
-    random, would often play something else.
+    Scores are set so that the best result that I can be sure of is a draw. Most of the other's answers give them less,
+    so a search that assumed helpful or random answers would often choose another move.
     """
     batch = end_games(num_players, 2)
-    tried = 0
+    num_checked = 0
     for state in batch.states:
-        given = ARTUS.to_dict(state, batch.components)
-        me, other = given["turn"], (given["turn"] + 1) % num_players
-        game = Game.from_dict(given)
+        last_position = ARTUS.to_dict(state, batch.components)
+        me, other = last_position["turn"], (last_position["turn"] + 1) % num_players
+        game = Game.from_dict(last_position)
         answers = {}  # scores after each answer to each move: shape (answers, players)
         for move in game.legal_actions():
-            reply = after(game, move)
-            answers[int(move)] = np.array([after(reply, answer).scores for answer in reply.legal_actions()])
+            reply = after_move(game, move)
+            answers[int(move)] = np.array([after_move(reply, answer).scores for answer in reply.legal_actions()])
         leads = {
             move: (scores[:, me] - np.delete(scores, me, axis=1).max(axis=1)).min() for move, scores in answers.items()
         }
-        given["scores"][me] -= int(max(leads.values()))
-        mine = {}
+        last_position["scores"][me] -= int(max(leads.values()))
+        my_shares = {}
         for move, scores in answers.items():
             scores[:, me] -= max(leads.values())
-            won = scores == scores.max(axis=1, keepdims=True)
-            shares = won / won.sum(axis=1, keepdims=True)
-            mine[move] = shares[shares[:, other] == shares[:, other].max(), me]  # of his best answers
-        best = max(shares.min() for shares in mine.values())
-        good = {move for move, shares in mine.items() if shares.min() == best}
-        if all(shares.max() < best for move, shares in mine.items() if move not in good) and len(good) < len(mine) / 2:
-            tried += 1
-            agent = NeuralSearchAgent(without_opinions(), 10_000, candidates=128)
-            assert agent.act(view_of(given))[0] in good
-    assert tried >= 5
+            is_winner = scores == scores.max(axis=1, keepdims=True)
+            shares = is_winner / is_winner.sum(axis=1, keepdims=True)
+            my_shares[move] = shares[shares[:, other] == shares[:, other].max(), me]  # after the other's best answers
+        best = max(shares.min() for shares in my_shares.values())
+        best_moves = {move for move, shares in my_shares.items() if shares.min() == best}
+        if (
+            all(shares.max() < best for move, shares in my_shares.items() if move not in best_moves)
+            and len(best_moves) < len(my_shares) / 2
+        ):
+            num_checked += 1
+            agent = NeuralSearchAgent(flat_network(), 10_000, candidates=128)
+            assert agent.act(view_of(last_position))[0] in best_moves
+    assert num_checked >= 5
 
 
 def test_it_sees_what_the_second_card_will_bring():
-    """Advanced, the last two cards of the game: only some first moves can still win."""
-    last = position(TABLE, ["k1-4", "k2-5"], rules="advanced", start=1, turn=0)
-    game = Game.from_dict(last)
-    totals = {}
+    """Advanced rules, the last two cards of the game: only some first moves can still win."""
+    end = position(TABLE, ["k1-4", "k2-5"], rules="advanced", start=1, turn=0)
+    game = Game.from_dict(end)
+    points = {}
     for first in game.legal_actions():
-        middle = after(game, first)
-        totals[int(first)] = max(int(after(middle, second).scores[0]) for second in middle.legal_actions())
-    most = max(totals.values())
-    winning = {action for action, total in totals.items() if total == most}
-    assert len(winning) < len(totals) / 2
-    last["scores"] = [0, most - 1]
-    misled = without_opinions(likes=min(totals, key=totals.__getitem__))
-    assert NeuralSearchAgent(misled, 10_000, candidates=64).act(view_of(last))[0] in winning
+        middle = after_move(game, first)
+        points[int(first)] = max(int(after_move(middle, second).scores[0]) for second in middle.legal_actions())
+    most_points = max(points.values())
+    winning = {action for action, total in points.items() if total == most_points}
+    assert len(winning) < len(points) / 2
+    end["scores"] = [0, most_points - 1]
+    misled_network = flat_network(favourite=min(points, key=points.__getitem__))
+    assert NeuralSearchAgent(misled_network, 10_000, candidates=64).act(view_of(end))[0] in winning
 
 
 def test_values_guide_it_where_the_game_goes_on():
-    """Flat policy, and a value that knows one thing: what it is worth to still have a certain card after the move."""
-    given = position(TABLE, ["k1-4", "k2-5", "k3-6", "k4-7"], rounds=5)
-    game = Game.from_dict(given)
-    plays_it = {int(move) for move in game.legal_actions() if game.move(move).startswith("k4-7")}
-    seen = {int(move): after(game, move).observation(0) for move in game.legal_actions()}
-    # The feature that is 1 in all positions with that card and 0 in all without it.
-    has_it = next(
-        f for f in range(OBSERVATION_SIZE) if all(row[f] == (move not in plays_it) for move, row in seen.items())
+    """The policy is uniform, and the values depend only on whether a certain card is still in the hand."""
+    start = position(TABLE, ["k1-4", "k2-5", "k3-6", "k4-7"], rounds=5)
+    game = Game.from_dict(start)
+    moves_of_card = {int(move) for move in game.legal_actions() if game.move(move).startswith("k4-7")}
+    observations = {int(move): after_move(game, move).observation(0) for move in game.legal_actions()}
+    # The feature that is 1 in all positions with that card and 0 in all others.
+    feature = next(
+        f
+        for f in range(OBSERVATION_SIZE)
+        if all(row[f] == (move not in moves_of_card) for move, row in observations.items())
     )
-    made = without_opinions()
-    made.trunk[0].weight[0, has_it] = 1
-    made.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2, 0] = torch.tensor(
-        [0.9, -0.9]
-    )  # who has moved will draw: he is first
-    view = view_of(*[given] * 8)
-    assert not plays_it & set(NeuralSearchAgent(made, 64).act(view).tolist())
-    made.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2] *= -1
-    assert plays_it >= set(NeuralSearchAgent(made, 128, candidates=64).act(view).tolist())
+    network = flat_network()
+    network.trunk[0].weight[0, feature] = 1
+    # First the player who has moved, as they still have to draw.
+    network.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2, 0] = torch.tensor([0.9, -0.9])
+    view = view_of(*[start] * 8)
+    assert not moves_of_card & set(NeuralSearchAgent(network, 64).act(view).tolist())
+    network.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2] *= -1
+    assert moves_of_card >= set(NeuralSearchAgent(network, 128, candidates=64).act(view).tolist())
 
 
-# --- what a position is worth
+# --- values of positions
 # --------------------------------------------------------------------------------------------
 
 
-def worth(given, to_come, mode):
+def win_chances(data, future_rewards, mode):
+    """Each player's chance to win, by `appraise`."""
     out = np.full(MAX_PLAYERS, np.nan)
-    appraise(TABLES, Game.from_dict(given).state, np.array(to_come, np.float32), mode, out)
-    return out[: given["num_players"]]
+    appraise(TABLES, Game.from_dict(data).state, np.array(future_rewards, np.float32), mode, out)
+    return out[: data["num_players"]]
 
 
 FOUR = "Ks .  .  A  B  .  C  | b1 .  D  A  .  .  C  | s2 .  B  A  B  A  D  | b1 .  C  B  D  C  D"
 
 
 @pytest.mark.parametrize("mode", [WIN, MARGIN, POINTS])
-def test_a_finished_game_is_worth_what_was_won(mode):
-    """Whatever a network says of it."""
+def test_chances_in_a_finished_game_are_the_shares_of_the_win(mode):
+    """Whatever a network predicts."""
     for scores, shares in (([4, 3, 2, 1], [1, 0, 0, 0]), ([-5, 7, 7, 1], [0, 0.5, 0.5, 0]), ([2, 2, 2, 2], [0.25] * 4)):
         over = position(FOUR, phase="over", scores=scores, start=2, turn=2)
-        np.testing.assert_allclose(worth(over, [9, 9, 9, 9], mode), shares, atol=1e-12)
+        np.testing.assert_allclose(win_chances(over, [9, 9, 9, 9], mode), shares, atol=1e-12)
 
 
-def test_values_of_a_win_are_parts_of_the_win():
-    """Player 2 is to move, so values are those of players 2, 3, 0, 1. A sure win is paid 1, an equal chance 0, a loss
-    -1/3."""
-    going_on = position(FOUR, rounds=3, turn=2, scores=[100, 0, 0, 0])
-    np.testing.assert_allclose(worth(going_on, [1, -1 / 3, 0, -0.2], WIN), [0.25, 0.1, 1, 0], atol=1e-6)
+def test_predicted_win_rewards_become_chances():
+    """Player 2 is to move, so the values are those of players 2, 3, 0, 1. The reward is 1 for a sure win, 0 for an
+    equal chance, -1/3 for a loss."""
+    unfinished = position(FOUR, rounds=3, turn=2, scores=[100, 0, 0, 0])
+    np.testing.assert_allclose(win_chances(unfinished, [1, -1 / 3, 0, -0.2], WIN), [0.25, 0.1, 1, 0], atol=1e-6)
 
 
 def test_margins_become_chances():
     equal = position(FOUR, rounds=3, turn=1)
-    np.testing.assert_allclose(worth(equal, [0, 0, 0, 0], POINTS), [0.25] * 4)
-    ahead = position(FOUR, rounds=3, turn=1, scores=[0, 10, 0, 0])
-    made = worth(ahead, [0, 0, 0, 0], POINTS)
-    assert made.sum() == pytest.approx(1)
-    assert 0.9 > made[1] > 0.3 > made[0] == made[2] == made[3]
-    # Points made and points to come count alike where points are paid at once; where the margin is paid at the end, it
-    # is all.
-    to_come = [0.1, -0.1 / 3, -0.1 / 3, -0.1 / 3]
-    np.testing.assert_allclose(worth(equal, to_come, POINTS), made, atol=1e-6)
-    np.testing.assert_allclose(worth(ahead, to_come, MARGIN), made, atol=1e-6)
-    # The same lead is worth more when less is left.
+    np.testing.assert_allclose(win_chances(equal, [0, 0, 0, 0], POINTS), [0.25] * 4)
+    with_lead = position(FOUR, rounds=3, turn=1, scores=[0, 10, 0, 0])
+    chances = win_chances(with_lead, [0, 0, 0, 0], POINTS)
+    assert chances.sum() == pytest.approx(1)
+    assert 0.9 > chances[1] > 0.3 > chances[0] == chances[2] == chances[3]
+    # With rewards for points, the points scored so far count as much as future points. With a reward for the final
+    # margin, the predicted value is the whole margin.
+    future_rewards = [0.1, -0.1 / 3, -0.1 / 3, -0.1 / 3]
+    np.testing.assert_allclose(win_chances(equal, future_rewards, POINTS), chances, atol=1e-6)
+    np.testing.assert_allclose(win_chances(with_lead, future_rewards, MARGIN), chances, atol=1e-6)
+    # A lead means a higher chance when fewer rounds are left.
     later = position(FOUR, rounds=12, turn=1, scores=[0, 10, 0, 0])
-    assert worth(later, [0, 0, 0, 0], POINTS)[1] > made[1] + 0.05
+    assert win_chances(later, [0, 0, 0, 0], POINTS)[1] > chances[1] + 0.05
 
 
-# --- honest, and the same every time
+# --- no hidden information, and reproducible
 # -------------------------------------------------------------------------------------
 
 
 def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monkeypatch):
-    view, batch = somewhere("beginner", 2, 12)
+    view, batch = middle_of_games("beginner", 2, 12)
     assert (batch.states["phase"] == PLAY_PHASE).all()
-    other = 1 - batch.player
-    dealt = []
+    opponents = 1 - batch.player
+    deals = []
     walk = neural_search.guided_loops.walk
 
-    def watched(tables, roots, games, deals, offsets, trees, leaves, more_turns):
-        walk(tables, roots, games, deals, offsets, trees, leaves, more_turns)
-        states = leaves.states[: offsets[-1]].reshape(24, 2)  # three rounds are too few to get to the other's next draw
-        dealt.append((states["hands"] | states["played"])[games[:, None], np.arange(2), other[:, None]])
+    def watched(tables, roots, games, deal_seeds, offsets, trees, leaves, more_turns):
+        walk(tables, roots, games, deal_seeds, offsets, trees, leaves, more_turns)
+        # Three rounds are too few to reach the opponent's next draw.
+        states = leaves.states[: offsets[-1]].reshape(24, 2)
+        deals.append((states["hands"] | states["played"])[games[:, None], np.arange(2), opponents[:, None]])
 
     monkeypatch.setattr(neural_search.guided_loops, "walk", watched)
     NeuralSearchAgent(network(), 6, candidates=2).act(view)
-    assert len(dealt) == 3
-    assert all((cards[:, 0] == cards[:, 1]).all() for cards in dealt)
-    for one, two in ((0, 1), (1, 2), (0, 2)):
-        assert (dealt[one][:, 0] != dealt[two][:, 0]).mean() > 0.5
+    assert len(deals) == 3
+    assert all((cards[:, 0] == cards[:, 1]).all() for cards in deals)
+    for first, second in ((0, 1), (1, 2), (0, 2)):
+        assert (deals[first][:, 0] != deals[second][:, 0]).mean() > 0.5
 
 
-def test_the_tree_takes_in_what_other_deals_allow(monkeypatch):
-    """I draw, then the other plays one of four cards, which are different ones in each deal."""
-    made = []
+def test_the_tree_has_the_actions_of_all_deals(monkeypatch):
+    """The searching player draws, then the opponent plays one of four cards, which differ between deals."""
+    all_trees = []
 
-    def kept(*arrays):
-        made.append(Trees(*arrays))
-        return made[-1]
+    def store(*arrays):
+        all_trees.append(Trees(*arrays))
+        return all_trees[-1]
 
-    monkeypatch.setattr(neural_search, "Trees", kept)
-    view, batch = somewhere("beginner", 2, 11)
+    monkeypatch.setattr(neural_search, "Trees", store)
+    view, batch = middle_of_games("beginner", 2, 11)
     assert (batch.states["phase"] == DRAW_PHASE).all()
     NeuralSearchAgent(network(), 100).act(view)
     cards = action_table()
-    (trees,) = made
-    for nodes, edges, best in zip(trees.nodes, trees.edges, trees.candidates[:, 0], strict=True):
-        index, found = nodes[edges[best]["child"]]["first"], set()
+    (trees,) = all_trees
+    for nodes, edges, first_edge in zip(trees.nodes, trees.edges, trees.candidates[:, 0], strict=True):
+        index, found_cards = nodes[edges[first_edge]["child"]]["first"], set()
         while index >= 0:
-            found.add(cards[edges[index]["action"]].card)
+            found_cards.add(cards[edges[index]["action"]].card)
             index = edges[index]["next"]
-        assert len(found) == 15  # of his 16 cards two are alike
+        assert len(found_cards) == 15  # two of the opponent's 16 cards are equal
 
 
 @pytest.mark.parametrize("action_features", [True, False])
-def test_decisions_don_t_depend_on_company(action_features, monkeypatch):
-    view, batch = somewhere("advanced", 3, 30, count=96)
-    agent = NeuralSearchAgent(exact() if action_features else without_opinions(), 32)
-    together = agent.act(view)
-    some = np.array([70, 3, 95])
-    np.testing.assert_array_equal(agent.act(View(batch, some, view.keys)), together[some])
+def test_decisions_do_not_depend_on_other_games(action_features, monkeypatch):
+    view, batch = middle_of_games("advanced", 3, 30, count=96)
+    agent = NeuralSearchAgent(exact_network() if action_features else flat_network(), 32)
+    actions = agent.act(view)
+    part = np.array([70, 3, 95])
+    np.testing.assert_array_equal(agent.act(View(batch, part, view.keys)), actions[part])
     monkeypatch.setattr(neural_search, "MOST_GAMES", 10)
-    np.testing.assert_array_equal(agent.act(view), together)
+    np.testing.assert_array_equal(agent.act(view), actions)
 
 
 def test_the_same_keys_give_the_same_decisions_and_others_may_not():
-    view, batch = somewhere("advanced", 2, 20)
+    view, batch = middle_of_games("advanced", 2, 20)
     agent = NeuralSearchAgent(network(), 16)
-    decided = agent.act(view)
-    np.testing.assert_array_equal(agent.act(view), decided)
-    others = agent.act(View(batch, None, seed_stream(6, 24)))
-    assert 0 < (others != decided).sum() < 24
+    actions = agent.act(view)
+    np.testing.assert_array_equal(agent.act(view), actions)
+    other_actions = agent.act(View(batch, None, seed_stream(6, 24)))
+    assert 0 < (other_actions != actions).sum() < 24
 
 
 # --- secret choices
@@ -347,50 +354,50 @@ def test_the_same_keys_give_the_same_decisions_and_others_may_not():
 
 
 def magpies(moves, num_players=3, count=24):
-    """Games of secret bids after some random ones."""
+    """Games of Magpies, which has secret bids, after some random bids: a view and its batch."""
     batch = Batch(count, game="magpies", num_players=num_players, seed=3, autoreset=False)
     for _ in range(moves):
         batch.step(batch.sample())
     return View(batch, None, seed_stream(5, count)), batch
 
 
-def counting_jewels():
-    """No opinion about bids; it knows that jewels are good."""
+def jewel_network():
+    """A network whose policy is uniform and whose values grow with a player's jewels."""
     definition = find_game("magpies")
-    made = Network(Shape.of(definition, definition.standard, (8,), action_features=False)).requires_grad_(False)
-    for parameter in made.parameters():
+    new_network = Network(Shape.of(definition, definition.standard, (8,), action_features=False)).requires_grad_(False)
+    for parameter in new_network.parameters():
         parameter.zero_()
     actions, own_jewels = 20, 20
-    made.trunk[0].weight[0, own_jewels] = 1
-    made.head.weight[actions, 0], made.head.weight[actions + 1 : actions + 3, 0] = 0.125, -0.0625
-    return made
+    new_network.trunk[0].weight[0, own_jewels] = 1
+    new_network.head.weight[actions, 0], new_network.head.weight[actions + 1 : actions + 3, 0] = 0.125, -0.0625
+    return new_network
 
 
 @pytest.mark.parametrize("bidders", [0, 1, 2])
-def test_a_secret_choice_is_judged_when_its_player_sees_what_became_of_it(bidders):
-    """The next player doesn't see the bid: by what they know all bids would be as good."""
+def test_a_secret_choice_is_evaluated_when_its_player_sees_the_result(bidders):
+    """The next player doesn't see the bid: from their observation, all bids would have equal values."""
     view, batch = magpies(bidders, count=96)
     hands = batch.states["hands"][np.arange(96), batch.player]
     highest = np.array([int(hand).bit_length() - 1 for hand in hands])
-    assert (NeuralSearchAgent(counting_jewels(), 24).act(view) == highest).mean() > 0.55
+    assert (NeuralSearchAgent(jewel_network(), 24).act(view) == highest).mean() > 0.55
 
 
-def test_nobody_answers_a_bid_that_lies_face_down(monkeypatch):
-    """Whichever card the first player tries, the next one bids the same in the same deal, and another one in others."""
+def test_no_player_answers_a_secret_bid(monkeypatch):
+    """The next player's bid doesn't depend on the card that the first player tries, only on the deal."""
     view, _ = magpies(0)
     bids = []
-    lead_on = neural_search.guided_loops.lead_on
+    play_policy_moves = neural_search.guided_loops.play_policy_moves
 
-    def watched(tables, going, deals, step, leaves, output):
-        lead_on(tables, going, deals, step, leaves, output)
+    def watched(tables, chosen, deal_seeds, step, leaves, output):
+        play_policy_moves(tables, chosen, deal_seeds, step, leaves, output)
         if step == 0:
-            states = leaves.states[going].reshape(24, -1)  # some candidates of each game
+            states = leaves.states[chosen].reshape(24, -1)  # a row of candidates for each game
             players = states["player"][:, 0]
             bids.append(states["bids"][np.arange(24), :, (players - 1) % 3])
             assert (states["bids"][np.arange(24), :, (players - 2) % 3] != bids[-1]).all()
 
-    monkeypatch.setattr(neural_search.guided_loops, "lead_on", watched)
-    NeuralSearchAgent(counting_jewels(), 24).act(view)
+    monkeypatch.setattr(neural_search.guided_loops, "play_policy_moves", watched)
+    NeuralSearchAgent(jewel_network(), 24).act(view)
     assert len(bids) > 3
     assert all((cards >= 0).all() and (cards == cards[:, :1]).all() for cards in bids)
     assert (bids[0][:, 0] != bids[1][:, 0]).mean() > 0.5
@@ -399,100 +406,100 @@ def test_nobody_answers_a_bid_that_lies_face_down(monkeypatch):
 @pytest.mark.parametrize("bidders", [0, 1, 2])
 def test_a_search_among_secret_choices_knows_no_more_than_its_player(bidders):
     view, batch = magpies(6 + bidders)
-    agent = NeuralSearchAgent(counting_jewels(), 24)
-    decided = agent.act(view)
-    for truth in range(3):
-        batch.states[:] = view.redeal(seed_stream(truth, 24))
+    agent = NeuralSearchAgent(jewel_network(), 24)
+    actions = agent.act(view)
+    for seed in range(3):
+        batch.states[:] = view.redeal(seed_stream(seed, 24))
         batch.refresh()
-        np.testing.assert_array_equal(agent.act(View(batch, None, view.keys)), decided)
-    some = np.array([17, 3, 22])
-    np.testing.assert_array_equal(agent.act(View(batch, some, view.keys)), decided[some])
+        np.testing.assert_array_equal(agent.act(View(batch, None, view.keys)), actions)
+    part = np.array([17, 3, 22])
+    np.testing.assert_array_equal(agent.act(View(batch, part, view.keys)), actions[part])
 
 
 @pytest.mark.parametrize("bidders", [0, 1, 2])
-def test_it_asks_for_the_others_moves_besides(asked, bidders):
+def test_moves_of_the_policy_need_further_evaluations(batch_sizes, bidders):
     """Both other players move before the bidder has another turn."""
     view, _ = magpies(bidders, count=1)
-    NeuralSearchAgent(counting_jewels(), 30).act(view)
-    assert asked[0] == 1
-    assert sum(asked[1:]) == (1 + 2) * halving(30, 3)[:, 3].sum()
+    NeuralSearchAgent(jewel_network(), 30).act(view)
+    assert batch_sizes[0] == 1
+    assert sum(batch_sizes[1:]) == (1 + 2) * halving(30, 3)[:, 3].sum()
 
 
-# --- where nothing is left to choose
+# --- forced moves
 # -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("game", "num_players", "moves"), [("artus", 2, 60), ("quest", 3, 40), ("royal", 4, 13)])
-def test_no_position_is_judged_in_which_only_one_action_is_legal(game, num_players, moves, monkeypatch):
-    """Networks that learnt from choices alone know nothing of it."""
-    view, made = elsewhere(game, moves, num_players, 48)
-    legal = []
+def test_positions_with_one_legal_action_are_not_evaluated(game, num_players, moves, monkeypatch):
+    """Networks are trained only on real choices and have no reliable values for other positions."""
+    view, network = game_and_network(game, moves, num_players, 48)
+    legal_counts = []
     back_up = neural_search.guided_loops.back_up
 
-    def watched(tables, games, offsets, following, trees, leaves, *others):
-        legal.extend(np.split(np.bitwise_count(leaves.legal[: offsets[-1]]).sum(axis=1), offsets[1:-1]))
-        back_up(tables, games, offsets, following, trees, leaves, *others)
+    def watched(tables, games, offsets, next_widths, trees, leaves, *arguments):
+        legal_counts.extend(np.split(np.bitwise_count(leaves.legal[: offsets[-1]]).sum(axis=1), offsets[1:-1]))
+        back_up(tables, games, offsets, next_widths, trees, leaves, *arguments)
 
     monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
-    NeuralSearchAgent(made, 24).act(view)
-    assert len(legal) > 3
-    assert all((count != 1).all() for count in legal)
+    NeuralSearchAgent(network, 24).act(view)
+    assert len(legal_counts) > 3
+    assert all((counts != 1).all() for counts in legal_counts)
 
 
-# --- where hands count
+# --- games of tricks
 # -------------------------------------------------------------------------------------
 
 
 def tricks(moves, num_players, count=24):
-    """Games of tricks after some random moves, and a network with any opinions of them."""
-    return elsewhere("royal", moves, num_players, count)
+    """A view of royal card games after some random moves, and a network with random weights."""
+    return game_and_network("royal", moves, num_players, count)
 
 
 @pytest.mark.parametrize("num_players", [2, 4])
-def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypatch):
+def test_a_card_is_evaluated_when_its_player_is_to_move_again(num_players, monkeypatch):
     """Nobody else sees that it is gone from their hand."""
-    view, made = tricks(5, num_players)
-    judged = []
+    view, network = tricks(5, num_players)
+    is_settled = []
     back_up = neural_search.guided_loops.back_up
 
-    def watched(tables, games, offsets, following, trees, leaves, *others):
+    def watched(tables, games, offsets, next_widths, trees, leaves, *arguments):
         states = leaves.states[: offsets[-1]]
         movers = np.repeat(view.player[games], np.diff(offsets))
-        judged.extend(np.split((states["player"] == movers) | (states["phase"] == ROYAL_OVER), offsets[1:-1]))
-        back_up(tables, games, offsets, following, trees, leaves, *others)
+        is_settled.extend(np.split((states["player"] == movers) | (states["phase"] == ROYAL_OVER), offsets[1:-1]))
+        back_up(tables, games, offsets, next_widths, trees, leaves, *arguments)
 
     monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
-    NeuralSearchAgent(made, 24).act(view)
-    assert len(judged) > 3
-    assert all(each.all() for each in judged)
+    NeuralSearchAgent(network, 24).act(view)
+    assert len(is_settled) > 3
+    assert all(leaves.all() for leaves in is_settled)
 
 
 @pytest.mark.parametrize("num_players", [2, 4])
-def test_the_policy_plays_some_turns_before_a_card_is_judged(num_players, monkeypatch):
-    view, made = tricks(2, num_players)
-    turns, own, checked = view.definition.search_turns, [], []
+def test_the_policy_plays_some_turns_before_a_card_is_evaluated(num_players, monkeypatch):
+    view, network = tricks(2, num_players)
+    turns, own_turns, has_all_turns = view.definition.search_turns, [], []
     assert turns > 0
-    lead_on, back_up = neural_search.guided_loops.lead_on, neural_search.guided_loops.back_up
+    play_policy_moves, back_up = neural_search.guided_loops.play_policy_moves, neural_search.guided_loops.back_up
 
-    def counted(tables, going, deals, step, leaves, output):
+    def counted(tables, chosen, deal_seeds, step, leaves, output):
         if step == 0:
-            own.append(np.zeros(len(leaves.states), int))
-        own[-1][going] += leaves.states["player"][going] == leaves.paths[going, 1, 0]
-        lead_on(tables, going, deals, step, leaves, output)
+            own_turns.append(np.zeros(len(leaves.states), int))
+        own_turns[-1][chosen] += leaves.states["player"][chosen] == leaves.paths[chosen, 1, 0]
+        play_policy_moves(tables, chosen, deal_seeds, step, leaves, output)
 
-    def watched(tables, games, offsets, following, trees, leaves, *others):
-        going_on = leaves.states["phase"][: offsets[-1]] != ROYAL_OVER
-        checked.append((own[-1][: offsets[-1]][going_on] == turns).all())
-        back_up(tables, games, offsets, following, trees, leaves, *others)
+    def watched(tables, games, offsets, next_widths, trees, leaves, *arguments):
+        unfinished = leaves.states["phase"][: offsets[-1]] != ROYAL_OVER
+        has_all_turns.append((own_turns[-1][: offsets[-1]][unfinished] == turns).all())
+        back_up(tables, games, offsets, next_widths, trees, leaves, *arguments)
 
-    monkeypatch.setattr(neural_search.guided_loops, "lead_on", counted)
+    monkeypatch.setattr(neural_search.guided_loops, "play_policy_moves", counted)
     monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
-    NeuralSearchAgent(made, 24).act(view)
-    assert len(checked) > 1
-    assert all(checked)
+    NeuralSearchAgent(network, 24).act(view)
+    assert len(has_all_turns) > 1
+    assert all(has_all_turns)
 
 
-def test_trials_are_evidence_beside_the_policy():
+def test_candidates_are_ranked_by_their_trials_and_the_policy():
     tree = Tree(np.zeros(3, node_dtype(2)), np.zeros(3, EDGE), np.zeros(2, np.int64))
     tree.edges["prior"] = np.exp([8.0, 0.0, 7.0])
     for wins, order in (
@@ -506,7 +513,7 @@ def test_trials_are_evidence_beside_the_policy():
         assert candidates.tolist() == order
 
 
-# --- legal, whatever happens
+# --- legal actions, and the number of evaluations
 # ---------------------------------------------------------------------------------------------
 
 
@@ -516,55 +523,55 @@ def test_it_plays_legal_actions_to_the_end(reward):
     agent = NeuralSearchAgent(network(), 9, reward=reward)
     step = 0
     while not batch.done.all():
-        batch.step(agent.act(View(batch, None, seed_stream(step, 6))))  # raises at an illegal one
+        batch.step(agent.act(View(batch, None, seed_stream(step, 6))))  # raises an error at an illegal action
         step += 1
 
 
 def test_a_search_that_has_no_room_plays_on(monkeypatch):
-    monkeypatch.setattr(neural_search, "EDGES_PER_NODE", 2)  # less than the root alone needs
-    view, batch = somewhere("beginner", 2, 10)
-    decided = NeuralSearchAgent(network(), 8).act(view)
-    assert batch.mask[np.arange(24), decided].all()
+    monkeypatch.setattr(neural_search, "EDGES_PER_NODE", 2)  # fewer than the root alone needs
+    view, batch = middle_of_games("beginner", 2, 10)
+    actions = NeuralSearchAgent(network(), 8).act(view)
+    assert batch.mask[np.arange(24), actions].all()
 
 
 @pytest.mark.parametrize("action_features", [True, False])
 def test_one_evaluation_is_too_few_to_search(action_features):
-    view, _ = somewhere("beginner", 2, 20)
-    made = network(action_features=action_features)
-    np.testing.assert_array_equal(NeuralSearchAgent(made, 1).act(view), NeuralAgent(made).act(view))
+    view, _ = middle_of_games("beginner", 2, 20)
+    policy = network(action_features=action_features)
+    np.testing.assert_array_equal(NeuralSearchAgent(policy, 1).act(view), NeuralAgent(policy).act(view))
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """How many positions the network was asked about, call by call."""
+def batch_sizes(monkeypatch):
+    """The number of positions that the network evaluated in each call."""
     counts = []
-    ask = neural_search.infer
+    infer = neural_search.infer
 
-    def counting(made, observation, bfloat16):
+    def counting(network, observation, bfloat16):
         counts.append(len(observation))
-        return ask(made, observation, bfloat16)
+        return infer(network, observation, bfloat16)
 
     monkeypatch.setattr(neural_search, "infer", counting)
     return counts
 
 
-def test_nothing_is_searched_where_there_is_no_choice(asked):
-    only = position(TABLE, ["all"], rules="advanced", start=1, turn=0, left=1)
-    game = Game.from_dict(only)
+def test_a_position_with_one_legal_action_is_not_searched(batch_sizes):
+    forced = position(TABLE, ["all"], rules="advanced", start=1, turn=0, left=1)
+    game = Game.from_dict(forced)
     assert game.moves() == ["all"]
     agent = NeuralSearchAgent(network(), 50)
-    assert game.move(int(agent.search(view_of(only)).action[0])) == "all"
-    assert asked == [1]
-    assert game.move(int(agent.act(view_of(only))[0])) == "all"
-    assert asked == [1]  # the end of a game needs no network
+    assert game.move(int(agent.search(view_of(forced)).action[0])) == "all"
+    assert batch_sizes == [1]
+    assert game.move(int(agent.act(view_of(forced))[0])) == "all"
+    assert batch_sizes == [1]  # the end of a game needs no network
 
 
 @pytest.mark.parametrize("evaluations", [2, 5, 16, 64, 100])
-def test_it_asks_as_often_as_it_was_told(asked, evaluations):
-    view, _ = somewhere("beginner", 2, 20, count=1)
+def test_the_number_of_evaluations_is_as_given(batch_sizes, evaluations):
+    view, _ = middle_of_games("beginner", 2, 20, count=1)
     NeuralSearchAgent(network(), evaluations).act(view)
-    assert asked[0] == 1  # the position itself
-    assert evaluations - 1 <= sum(asked[1:]) <= evaluations
+    assert batch_sizes[0] == 1  # the position itself
+    assert evaluations - 1 <= sum(batch_sizes[1:]) <= evaluations
 
 
 @pytest.mark.parametrize("evaluations", [1, 2, 3, 16, 17, 64, 1000])
@@ -572,7 +579,7 @@ def test_halving(evaluations):
     plan = halving(evaluations, 16)
     assert plan.shape[1] == 17
     assert not plan[-1].any()
-    assert not plan[:, :2].any()  # without a choice
+    assert not plan[:, :2].any()  # positions without a choice
     for count in range(2, 17):
         widths = plan[:, count][plan[:, count] > 0]
         assert evaluations - 1 <= widths.sum() <= evaluations
@@ -581,40 +588,40 @@ def test_halving(evaluations):
     assert halving(64, 16)[:, 16].tolist()[:4] == [16, 8, 8, 4]
 
 
-def test_rounds_that_need_nothing_of_each_other_are_judged_together():
+def test_independent_rounds_are_evaluated_together():
     widths = np.array([[4, 2, 0], [4, 2, 0], [2, 2, 0], [2, 0, 0], [2, 0, 0], [0, 0, 0]])
-    together = [
+    expected = [
         [[0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [4, 4, 2, 2, 2], [4, 2, 2, 2, 0]],
         [[0, 0, 0], [2, 3, 4], [2, 2, 2], [2, 2, 0]],
     ]
-    assert [[part.tolist() for part in batch] for batch in batches_of(widths, apart=True)] == together
-    in_turn = batches_of(widths, apart=False)
-    assert [batch.games.tolist() for batch in in_turn] == [[0, 1], [0, 1], [0, 1], [0], [0]]
-    assert [set(batch.numbers.tolist()) for batch in in_turn] == [{0}, {1}, {2}, {3}, {4}]
-    for batch in (*batches_of(widths, apart=True), *in_turn):
+    assert [[part.tolist() for part in batch] for batch in batches_of(widths, independent=True)] == expected
+    dependent = batches_of(widths, independent=False)
+    assert [batch.games.tolist() for batch in dependent] == [[0, 1], [0, 1], [0, 1], [0], [0]]
+    assert [set(batch.numbers.tolist()) for batch in dependent] == [{0}, {1}, {2}, {3}, {4}]
+    for batch in (*batches_of(widths, independent=True), *dependent):
         np.testing.assert_array_equal(batch.widths, widths[batch.numbers, batch.games])
-        np.testing.assert_array_equal(batch.following, widths[batch.numbers + 1, batch.games])
+        np.testing.assert_array_equal(batch.next_widths, widths[batch.numbers + 1, batch.games])
 
 
 def test_bfloat16_leaves_the_given_network_alone():
-    made = network()
-    view, batch = somewhere("beginner", 2, 20)
-    decided = NeuralSearchAgent(made, 8, bfloat16=True).act(view)
-    assert batch.mask[np.arange(24), decided].all()
-    assert all(parameter.dtype == torch.float32 for parameter in made.parameters())
+    original = network()
+    view, batch = middle_of_games("beginner", 2, 20)
+    actions = NeuralSearchAgent(original, 8, bfloat16=True).act(view)
+    assert batch.mask[np.arange(24), actions].all()
+    assert all(parameter.dtype == torch.float32 for parameter in original.parameters())
 
 
 # --- by name
 # -------------------------------------------------------------------------------------------------------------
 
 
-def test_by_name_it_searches_with_what_ships_for_the_variant():
+def test_by_name_it_searches_with_the_network_that_comes_with_the_game():
     assert find_agent("ppo-search").evaluations == neural_search.EVALUATIONS
     agent = find_agent("ppo-search:4")
     assert isinstance(agent, TrainedSearchAgent)
     for rules, num_players in VARIANTS:
         agent.check_variant(rules, num_players, STANDARD)
-        view, batch = somewhere(rules, num_players, 20, count=4)
+        view, batch = middle_of_games(rules, num_players, 20, count=4)
         assert batch.mask[np.arange(4), agent.act(view)].all()
     with pytest.raises(ValueError, match="trained for the box"):
         line_up(["ppo-search:4", "random"], "beginner", components=Components(wheel=(0, 11, *STANDARD.wheel[2:])))
@@ -623,7 +630,8 @@ def test_by_name_it_searches_with_what_ships_for_the_variant():
 @pytest.mark.slow
 @pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 2), ("advanced", 4)])
 def test_search_beats_the_policy_that_guides_it(rules, num_players):
-    name = "shared" if num_players == 4 else f"{rules}-{num_players}"  # the one for four players leaves a search less
+    # A search gains less with the network for four players.
+    name = "shared" if num_players == 4 else f"{rules}-{num_players}"
     path = find_game("artus").trained / f"{name}.safetensors"
     agents = [f"ppo-search:64:{path}", f"ppo:{path}"]
     result = evaluate(agents, rules=rules, num_players=num_players, games=80)
@@ -637,7 +645,7 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
     agent = find_agent(f"ppo-search:12:{path}")
     assert isinstance(agent, NeuralSearchAgent)
     assert (agent.evaluations, agent.reward) == (12, "win")
-    view, _ = somewhere("advanced", 3, 20)
+    view, _ = middle_of_games("advanced", 3, 20)
     expected = NeuralSearchAgent(network(3), 12, bfloat16=agent.bfloat16).act(view)
     np.testing.assert_array_equal(agent.act(view), expected)
     assert evaluate([f"ppo-search:12:{path}", "random"], games=4).forfeits == 0
@@ -648,7 +656,7 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
     with pytest.raises(
         ValueError, match="trained for beginner with 2 players or advanced with 3 players, not for beginner"
     ):
-        agent.act(somewhere("beginner", 4, 3)[0])
+        agent.act(middle_of_games("beginner", 4, 3)[0])
 
 
 @pytest.mark.parametrize(
@@ -659,7 +667,7 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
         ({"reward": "prestige", "final_reward": "margin"}, MARGIN),
     ],
 )
-def test_the_card_says_what_the_values_are_about(tmp_path, settings, mode):
+def test_the_card_says_which_reward_the_values_predict(tmp_path, settings, mode):
     save_agent(tmp_path / "agent.safetensors", network(), CARD | {"settings": settings})
     assert mode_index(find_search(f"5:{tmp_path / 'agent.safetensors'}").reward, "prestige") == mode
 
@@ -673,7 +681,7 @@ def test_the_card_says_what_the_values_are_about(tmp_path, settings, mode):
         ({"reward": "glory"}, "reward must be one of win, margin, prestige, got 'glory'"),
     ],
 )
-def test_a_card_that_doesn_t_say_so_is_refused(tmp_path, settings, message):
+def test_a_card_without_a_valid_reward_is_refused(tmp_path, settings, message):
     save_agent(tmp_path / "agent.safetensors", network(), CARD | {"settings": settings})
     with pytest.raises(ValueError, match=message) as caught:
         find_search(f"5:{tmp_path / 'agent.safetensors'}")
@@ -713,7 +721,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("settings", "message"),
     [
         ({"evaluations": 0}, r"evaluations must be in 1\.\.100000, got 0"),
         ({"evaluations": 10**9}, r"evaluations must be in 1\.\.100000, got 1000000000"),
@@ -721,16 +729,16 @@ def test_a_missing_file_is_named(tmp_path):
         ({"candidates": 10**9}, r"candidates must be in 1\.\.256, got 1000000000"),
     ],
 )
-def test_wrong_settings_are_named(given, message):
+def test_wrong_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
-        NeuralSearchAgent(network(), **given)
+        NeuralSearchAgent(network(), **settings)
 
 
 def test_a_reward_that_the_game_doesn_t_know_is_named():
     agent = NeuralSearchAgent(network(), reward="glory")
-    for ask in (
-        lambda: agent.act(somewhere("beginner", 2, 3)[0]),
+    for call in (
+        lambda: agent.act(middle_of_games("beginner", 2, 3)[0]),
         lambda: agent.check_variant("beginner", 2, STANDARD),
     ):
         with pytest.raises(ValueError, match="reward must be one of win, margin, prestige, got 'glory'"):
-            ask()
+            call()

@@ -1,6 +1,6 @@
-"""Programs as players: the protocol, and whatever a program may do wrong. Bots are in `hostile_bots.py`.
+"""Programs as agents: the protocol, and all faults of programs. Bots are in `hostile_bots.py`.
 
-Limits that a bot is meant to miss are short; those that a bot is meant to keep are long, for slow machines.
+Time limits that a bot must miss are short; those that a bot must keep are long, for slow machines.
 """
 
 import copy
@@ -45,12 +45,12 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "agents" / "examples"
 BOTS = ROOT / "tests" / "helpers" / "hostile_bots.py"
 PROTOCOL = ROOT / "docs" / "protocol.md"
-LONG = 30.0  # seconds; nobody who behaves needs a hundredth of it
+LONG = 30.0  # seconds; a correct bot needs less than a hundredth of this
 SHORT = 0.3
 
 
 class Bot:
-    """A bot of `hostile_bots.py`, marked so that its processes can be found."""
+    """A bot of `hostile_bots.py`, with a tag in its command line by which its processes are found."""
 
     def __init__(self, kind: str, file: Path | str = "-") -> None:
         self.tag = f"tag-{uuid.uuid4().hex}"
@@ -60,7 +60,7 @@ class Bot:
         return ProgramAgent(self.command, time_limit, start_limit)
 
     def processes(self) -> set[int]:
-        """The bot, its launcher and its children, dead ones not counted."""
+        """Process ids of the bot, its launcher and its children, without those that have ended."""
         found = set()
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
@@ -82,7 +82,7 @@ def view_of(batch: Batch) -> View:
 
 
 def play(agent, count: int = 1, **variant) -> Played:
-    """Games in which the agent has seat 0 and random ones the others."""
+    """Play games in which the agent has seat 0 and random agents have the others."""
     batch = Batch(count, autoreset=False, **variant)
     agent_of_seat = np.ones((count, batch.num_players), np.int64)
     agent_of_seat[:, 0] = 0
@@ -90,7 +90,7 @@ def play(agent, count: int = 1, **variant) -> Played:
 
 
 def failure(bot: Bot, **limits) -> str:
-    """Why the bot gives up its first game, after which nothing of it is left."""
+    """Let a bot forfeit its first game, check that all its processes have ended, and return the reason."""
     agent = bot.agent(**limits)
     (action,) = agent.act(view_of(Batch(1)))
     assert action == FORFEIT
@@ -113,13 +113,13 @@ def test_examples_play_to_the_end_and_better_than_random(bot, rules, num_players
     agent.close()
 
 
-def test_examples_are_short_and_need_nothing_of_ours():
+def test_examples_are_short_and_import_nothing_of_this_project():
     text = (EXAMPLES / "bot.py").read_text()
     assert "artus_" not in text
     assert len(text.splitlines()) <= 20
 
 
-def test_a_program_is_told_what_its_player_knows_and_what_it_may_do(tmp_path):
+def test_a_request_has_the_known_position_and_the_legal_moves(tmp_path):
     batch = Batch(1, rules="advanced", num_players=3, seed=4, autoreset=False)
     game = Game(rules="advanced", num_players=3, seed=int(batch.seeds[0]))
     agent = Bot("good_logging", tmp_path / "log").agent()
@@ -127,18 +127,18 @@ def test_a_program_is_told_what_its_player_knows_and_what_it_may_do(tmp_path):
         if step % 7 == 0:
             keys = seed_stream(step, 1, 5)
             assert agent.act(View(batch, None, keys)) == game.legal_actions()[0]
-            asked = json.loads((tmp_path / "log").read_text().splitlines()[-1])
-            assert asked["position"] == game.to_dict(game.player)
-            assert asked["moves"] == game.moves()
-            assert asked["points"] == batch.points()[0, game.legal_actions()].tolist()
-            assert asked["seed"] == keys[0] >> np.uint64(32)
+            request = json.loads((tmp_path / "log").read_text().splitlines()[-1])
+            assert request["position"] == game.to_dict(game.player)
+            assert request["moves"] == game.moves()
+            assert request["points"] == batch.points()[0, game.legal_actions()].tolist()
+            assert request["seed"] == keys[0] >> np.uint64(32)
         action = game.legal_actions()[step % len(game.legal_actions())]
         game.play(action)
         batch.step(np.array([action]))
     agent.close()
 
 
-def test_the_hidden_truth_changes_nothing_that_a_program_hears(tmp_path):
+def test_requests_do_not_depend_on_hidden_information(tmp_path):
     batch = Batch(1, num_players=4, seed=4)
     agent = Bot("good_logging", tmp_path / "log").agent()
     for seed in range(3):
@@ -151,38 +151,38 @@ def test_the_hidden_truth_changes_nothing_that_a_program_hears(tmp_path):
 
 def test_a_game_keeps_its_number_and_no_other_game_has_it():
     batch, other = Batch(3, seed=1), Batch(3, seed=1)
-    first = view_of(batch).games.tolist()
+    numbers = view_of(batch).games.tolist()
     batch.step(batch.sample())
-    assert view_of(batch).games.tolist() == first
-    assert View(batch, np.array([2, 0]), np.zeros(3, np.uint64)).games.tolist() == [first[2], first[0]]
-    assert len({*first, *view_of(other).games.tolist(), *view_of(copy.deepcopy(batch)).games.tolist()}) == 9
+    assert view_of(batch).games.tolist() == numbers
+    assert View(batch, np.array([2, 0]), np.zeros(3, np.uint64)).games.tolist() == [numbers[2], numbers[0]]
+    assert len({*numbers, *view_of(other).games.tolist(), *view_of(copy.deepcopy(batch)).games.tolist()}) == 9
 
     batch.reset(batch.seeds[1], which=[1])
-    after = view_of(batch).games.tolist()
-    assert [a == b for a, b in zip(first, after, strict=True)] == [True, False, True]
+    new_numbers = view_of(batch).games.tolist()
+    assert [a == b for a, b in zip(numbers, new_numbers, strict=True)] == [True, False, True]
 
     while not batch.step(batch.sample())[1].any():
         pass
-    dealt_anew = batch.done.copy()
-    assert ((view_of(batch).games != after) == dealt_anew).all()
+    is_new_game = batch.done.copy()
+    assert ((view_of(batch).games != new_numbers) == is_new_game).all()
 
 
-def test_a_program_hears_of_the_end_and_may_end_by_itself(tmp_path):
+def test_a_program_may_end_by_itself_when_its_input_is_closed(tmp_path):
     agent = Bot("good_logging", tmp_path / "log").agent()
     agent.act(view_of(Batch(1)))
     agent.close()
     assert (tmp_path / "log").read_text().splitlines()[-1] == "goodbye"
-    agent.close()  # a second time is no harm
+    agent.close()  # a second call does nothing
 
 
-def test_it_starts_again_after_close():
+def test_an_agent_starts_its_program_again_after_close():
     agent = Bot("good").agent()
     for _ in range(2):
         assert agent.act(view_of(Batch(1))) != FORFEIT
         agent.close()
 
 
-def test_a_program_that_writes_much_to_stderr_is_not_kept_waiting():
+def test_a_program_that_writes_much_to_stderr_is_not_blocked():
     agent = Bot("loud").agent()
     assert play(agent).reasons == {}
     agent.close()
@@ -192,7 +192,7 @@ def test_a_program_that_writes_much_to_stderr_is_not_kept_waiting():
 
 
 def late_game() -> Game:
-    """The game of the example: two players, each with two cards left."""
+    """The game of the example in the specification: two players, each with two cards left."""
     game = Game(rules="beginner", num_players=2, seed=19)
     random = Random(19)
     while sum(len(cards) for cards in game.to_dict()["played"]) < 28:
@@ -200,13 +200,13 @@ def late_game() -> Game:
     return game
 
 
-def test_the_example_in_the_specification_is_what_happens(tmp_path, monkeypatch):
-    folded = re.search(r"```text\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)[1]
-    example = folded.replace("\n  ", "").splitlines()
-    sent, answered = ([line[2:] for line in example if line.startswith(mark)] for mark in "><")
-    assert len(sent) == len(answered) >= 3
+def test_the_example_in_the_specification_is_right(tmp_path, monkeypatch):
+    text = re.search(r"```text\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)[1]
+    example = text.replace("\n  ", "").splitlines()
+    requests, answers = ([line[2:] for line in example if line.startswith(mark)] for mark in "><")
+    assert len(requests) == len(answers) >= 3
 
-    (tmp_path / "script").write_text("\n".join(answered))
+    (tmp_path / "script").write_text("\n".join(answers))
     batch = Batch(1, autoreset=False)
     batch.states[0] = late_game().state
     batch.refresh()
@@ -214,8 +214,8 @@ def test_the_example_in_the_specification_is_what_happens(tmp_path, monkeypatch)
     agent = Bot("from_script", tmp_path / "script").agent(time_limit=5.0)
     played = play_games(batch, [agent, RandomAgent()], np.array([[0, 1]]), seed_stream(1, 1, 5))
     agent.close()
-    heard = (tmp_path / "script.heard").read_text().splitlines()
-    assert heard == sent, "the example should be:\n" + "\n".join(heard)
+    actual_requests = (tmp_path / "script.heard").read_text().splitlines()
+    assert actual_requests == requests, "the example should be:\n" + "\n".join(actual_requests)
     assert played.reasons == {}
 
 
@@ -236,7 +236,7 @@ def test_silent_from_the_start():
 def test_hanging_in_a_move():
     start = time.monotonic()
     assert failure(Bot("hangs"), time_limit=SHORT) == f"no answer within {SHORT} s"
-    assert time.monotonic() - start < LONG / 2  # and not when the bot would have woken up
+    assert time.monotonic() - start < LONG / 2  # long before the bot would have answered
 
 
 def test_late():
@@ -271,7 +271,7 @@ def test_two_answers_to_one_request():
     assert failure(Bot("two_answers")).startswith("wrote more than one line for one answer")
 
 
-def test_an_answer_that_nobody_asked_for(tmp_path):
+def test_an_answer_without_a_request(tmp_path):
     agent = Bot("talks_unasked", tmp_path / "out").agent()
     batch = Batch(1)
     assert agent.act(view_of(batch)) != FORFEIT
@@ -301,16 +301,16 @@ def test_an_answer_that_nobody_asked_for(tmp_path):
         (b'{"type": "move", "move": "k3-6:12>17"}', "illegal move 'k3-6:12>17'"),
         (b'{"type": "move", "move": ""}', "illegal move ''"),
         (b'{"type": "move", "move": "@3\\u001b[31m\\n"}', "illegal move '@3\\x1b[31m\\n'"),
-        (b'{"type": "move", "move": "@3\\ud800"}', "instead of"),  # half a letter
+        (b'{"type": "move", "move": "@3\\ud800"}', "instead of"),  # half of a surrogate pair
         (b'{"type": "move", "move": "' + b"x" * 50_000 + b'"}', "illegal move 'xxx"),
         (b'{"type": "move", "move": "@3", "why": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", "nested too deep"),
     ],
 )
 def test_nonsense(answer, reason, tmp_path):
     (tmp_path / "answer").write_bytes(answer)
-    given = failure(Bot("says", tmp_path / "answer"))
-    assert reason in given
-    assert len(given) < 300
+    actual_reason = failure(Bot("says", tmp_path / "answer"))
+    assert reason in actual_reason
+    assert len(actual_reason) < 300
 
 
 @pytest.mark.parametrize(
@@ -328,9 +328,9 @@ def test_nonsense(answer, reason, tmp_path):
 )
 def test_a_wrong_hello(answer, reason, tmp_path):
     (tmp_path / "answer").write_bytes(answer)
-    given = failure(Bot("greets_with", tmp_path / "answer"))
-    assert given.startswith(reason)
-    assert len(given) < 300
+    actual_reason = failure(Bot("greets_with", tmp_path / "answer"))
+    assert actual_reason.startswith(reason)
+    assert len(actual_reason) < 300
 
 
 def test_closing_stdout():
@@ -345,7 +345,7 @@ def test_closing_stdin():
 
 
 @pytest.mark.parametrize("kind", ["ignores_sigterm", "stops_itself"])
-def test_not_to_be_ended_politely(kind):
+def test_bots_that_can_only_be_killed(kind):
     assert failure(Bot(kind), time_limit=SHORT) == f"no answer within {SHORT} s"
 
 
@@ -353,11 +353,11 @@ def test_children_that_keep_the_pipes_open():
     assert failure(Bot("dies_with_child")) == "ended with exit code 3"
 
 
-def test_endless_complaints():
+def test_endless_output_on_stderr():
     assert failure(Bot("floods_stderr"), time_limit=SHORT).startswith(f"no answer within {SHORT} s (stderr: ")
 
 
-def test_not_reading_what_we_write():
+def test_a_bot_that_stops_reading():
     bot = Bot("deaf")
     program = Program(bot.command)
     program.ask({}, LONG)
@@ -376,7 +376,7 @@ def test_not_reading_what_we_write():
         ("no_program", 0o755, "print(1)\n", "Exec format error"),
     ],
 )
-def test_what_can_not_be_started(name, mode, text, reason, tmp_path):
+def test_commands_that_can_not_be_started(name, mode, text, reason, tmp_path):
     path = tmp_path / name
     if mode:
         path.write_text(text)
@@ -386,7 +386,7 @@ def test_what_can_not_be_started(name, mode, text, reason, tmp_path):
     assert agent.failure == f"did not start: ended with exit code 127 (stderr: {path}: {reason})"
 
 
-def test_a_command_line_that_no_system_takes():
+def test_a_command_line_that_is_too_long():
     agent = ProgramAgent(["x" * 10_000_000])
     assert agent.act(view_of(Batch(1))) == FORFEIT
     assert agent.failure.startswith("did not start: could not be started")
@@ -394,15 +394,15 @@ def test_a_command_line_that_no_system_takes():
 
 
 @pytest.mark.parametrize("command", [["./nothere"], Bot("silent").command, Bot("crashes_at_start").command])
-def test_one_that_does_not_start_is_refused_before_the_first_game(command, tmp_path, capsys):
+def test_a_program_that_does_not_start_is_refused_before_the_first_game(command, tmp_path, capsys):
     name = f"program:start=1 {shlex.join(command)}"
-    for line_up_with in (
+    for arguments in (
         ["evaluate", name, "greedy"],
         ["tournament", "greedy", name, "--out", str(tmp_path / "out"), "--games", "2"],
         ["play", "--against", name],
         ["train", "--opponents", f"{name}=0.5", "--runs", str(tmp_path)],
     ):
-        assert cli.main(line_up_with) == 2
+        assert cli.main(arguments) == 2
         error = capsys.readouterr().err
         assert "did not start: " in error
         assert command[0] in error
@@ -410,27 +410,27 @@ def test_one_that_does_not_start_is_refused_before_the_first_game(command, tmp_p
     assert not any(tmp_path.iterdir())
 
 
-def test_one_that_starts_is_asked_before_the_first_game_and_plays_on():
+def test_a_program_is_started_before_the_first_game_and_plays_on():
     bot = Bot("good")
     (agent, _) = line_up([bot.agent(), "random"], "beginner")
-    started = bot.processes()
-    assert started
+    processes = bot.processes()
+    assert processes
     assert agent.act(view_of(Batch(1))) != FORFEIT
-    assert bot.processes() == started
+    assert bot.processes() == processes
     agent.close()
 
 
-def test_one_that_fails_in_the_middle_still_gives_up_its_games_alone(capsys):
+def test_a_program_that_fails_in_a_game_forfeits_only_its_games(capsys):
     assert cli.main(["evaluate", f"program:{shlex.join(Bot('crashes').command)}", "greedy", "--games", "2"]) == 0
-    said = " ".join(capsys.readouterr().out.split())  # lines end where the terminal does
-    assert "given up: 2 games, the first because: ended with exit code 1 (stderr: " in said
+    output = " ".join(capsys.readouterr().out.split())  # lines are wrapped at the width of the terminal
+    assert "given up: 2 games, the first because: ended with exit code 1 (stderr: " in output
 
 
 def test_progress_ends_though_games_are_given_up():
-    told = []
-    result = evaluate([Bot("crashes").agent(), "random"], games=2, progress=told.append)
+    fractions = []
+    result = evaluate([Bot("crashes").agent(), "random"], games=2, progress=fractions.append)
     assert result.reason == "ended with exit code 1 (stderr: LookupError: forgot the rules)"
-    assert told[-1] == 1
+    assert fractions[-1] == 1
 
 
 # --- what a failure costs --------------------------------------------------------------------------------------------
@@ -444,7 +444,7 @@ def test_one_crash_costs_one_game(tmp_path):
     assert list(played.reasons.values()) == ["ended with exit code 1 (stderr: LookupError: forgot the rules)"]
 
 
-def test_who_never_says_hello_is_not_waited_for_in_each_game():
+def test_a_program_without_a_hello_is_started_only_a_few_times():
     start = time.monotonic()
     played = play(Bot("silent").agent(start_limit=SHORT), 200)
     assert time.monotonic() - start < LONG
@@ -454,7 +454,7 @@ def test_who_never_says_hello_is_not_waited_for_in_each_game():
     assert (played.forfeits == 0).all()
 
 
-def test_who_always_fails_is_not_waited_for_in_each_game():
+def test_a_program_that_always_fails_is_started_only_a_few_times():
     reasons = list(play(Bot("hangs").agent(time_limit=0.02), 200).reasons.values())
     assert reasons[:FAILURES] == ["no answer within 0.02 s"] * FAILURES
     assert len(reasons) == 200
@@ -479,12 +479,12 @@ def test_a_tournament_goes_on_and_reports_each_game_given_up(tmp_path, monkeypat
     assert bot.processes() == set()
 
 
-# --- nobody stays behind ---------------------------------------------------------------------------------------------
+# --- no process remains ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=[True, False], ids=["namespace", "no_namespace"])
 def in_namespace(request, monkeypatch) -> bool:
-    """Whether programs have PID namespaces of their own; systems that don't allow it skip one half."""
+    """Whether programs run in PID namespaces of their own; skipped where the system doesn't allow namespaces."""
     if request.param and not program.namespaces_allowed():
         pytest.skip("this system doesn't let programs have PID namespaces")
     monkeypatch.setattr(program, "namespaces_allowed", lambda: request.param)
@@ -492,6 +492,7 @@ def in_namespace(request, monkeypatch) -> bool:
 
 
 def run_python(code: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start a Python process in which `agent` runs the command `arguments` and `act()` lets it choose."""
     start = f"""
         import os, signal, sys
         from artus_agents import program
@@ -511,7 +512,7 @@ def run_python(code: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", code, *arguments], stdin=pipe, stdout=pipe, text=True)
 
 
-def test_the_agent_goes_and_so_does_the_program(in_namespace):
+def test_a_program_ends_when_its_agent_is_deleted(in_namespace):
     bot = Bot("good_parent")
     agent = bot.agent()
     agent.act(view_of(Batch(1)))
@@ -524,7 +525,7 @@ def test_the_agent_goes_and_so_does_the_program(in_namespace):
 @pytest.mark.parametrize(
     "end", ["sys.exit()", "raise KeyboardInterrupt", "os.kill(os.getpid(), 15)", "os.kill(os.getpid(), 9)"]
 )
-def test_our_process_goes_and_so_does_the_program(end, in_namespace):
+def test_a_program_ends_with_our_process(end, in_namespace):
     bot = Bot("good_parent")
     code = f"act(); print('playing', flush=True); sys.stdin.read(); {end}"
     with run_python(code, *bot.command) as python:
@@ -537,7 +538,7 @@ def test_our_process_goes_and_so_does_the_program(end, in_namespace):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dies_with_child", "kills_launcher", "stops_launcher", "hides_from_launcher"])
-def test_a_program_that_turns_on_its_launcher_goes_with_all_its_children(kind, in_namespace):
+def test_a_program_that_attacks_its_launcher_ends_with_all_its_children(kind, in_namespace):
     bot = Bot(kind)
     agent = bot.agent(time_limit=1.0)
     agent.act(view_of(Batch(1)))
@@ -546,38 +547,39 @@ def test_a_program_that_turns_on_its_launcher_goes_with_all_its_children(kind, i
     assert agent.failure or kind == "hides_from_launcher"
 
 
-def test_a_program_in_a_namespace_sees_nothing_of_us(in_namespace, tmp_path):
+def test_a_program_in_a_namespace_sees_no_process_outside(in_namespace, tmp_path):
     agent = Bot("lists_processes", tmp_path / "seen").agent()
     agent.act(view_of(Batch(1)))
     agent.close()
-    found = json.loads((tmp_path / "seen").read_text())
-    assert (found["parent"] == 1) == in_namespace
-    assert (found["seen"] == [1, found["own"]]) == in_namespace
+    report = json.loads((tmp_path / "seen").read_text())
+    assert (report["parent"] == 1) == in_namespace
+    assert (report["seen"] == [1, report["own"]]) == in_namespace
 
 
 def adopts_orphans() -> bool:
-    answer = ctypes.c_int()
-    ctypes.CDLL(None).prctl(orphans.PR_GET_CHILD_SUBREAPER, ctypes.byref(answer))
-    return bool(answer.value)
+    """Whether this process adopts its orphaned descendants."""
+    flag = ctypes.c_int()
+    ctypes.CDLL(None).prctl(orphans.PR_GET_CHILD_SUBREAPER, ctypes.byref(flag))
+    return bool(flag.value)
 
 
 def test_orphans_of_others_are_left_alone(monkeypatch):
-    """While programs run without a namespace, orphans come to us whoever started them."""
+    """While programs run without a namespace, we adopt all orphans, not only those of programs."""
     monkeypatch.setattr(program, "namespaces_allowed", lambda: False)
     assert not adopts_orphans()
     killer, good = Bot("kills_launcher"), Bot("good")
-    agent, other = killer.agent(time_limit=1.0), good.agent()
-    assert other.act(view_of(Batch(1))) != FORFEIT
-    others = good.processes()
+    killer_agent, good_agent = killer.agent(time_limit=1.0), good.agent()
+    assert good_agent.act(view_of(Batch(1))) != FORFEIT
+    good_processes = good.processes()
     assert adopts_orphans()
     stranger = int(subprocess.check_output(["/bin/sh", "-c", "setsid sleep 600 >/dev/null & echo $!"]))
     try:
-        assert agent.act(view_of(Batch(1))) == FORFEIT
+        assert killer_agent.act(view_of(Batch(1))) == FORFEIT
         assert killer.processes() == set()
-        assert good.processes() == others
-        assert os.waitpid(stranger, os.WNOHANG) == (0, 0)  # our child, and it runs
+        assert good.processes() == good_processes
+        assert os.waitpid(stranger, os.WNOHANG) == (0, 0)  # it is our child now and still runs
         assert adopts_orphans()
-        other.close()
+        good_agent.close()
         assert not adopts_orphans()
     finally:
         os.kill(stranger, signal.SIGKILL)
@@ -591,16 +593,16 @@ def test_programs_of_a_child_process_are_left_alone(monkeypatch):
         "act(); print('playing', flush=True); sys.stdin.read(); assert act() != FORFEIT", *good.command
     ) as python:
         assert python.stdout.readline() == "playing\n"
-        others = good.processes()
+        good_processes = good.processes()
         agent = killer.agent(time_limit=1.0)
         assert agent.act(view_of(Batch(1))) == FORFEIT
         assert killer.processes() == set()
-        assert good.processes() == others
+        assert good.processes() == good_processes
     assert python.returncode == 0
 
 
-def test_many_children_are_found_in_few_looks():
-    """Wide and deep families; looking once for each member would take minutes for some thousand."""
+def test_many_children_are_found_by_few_scans():
+    """Many children, and a long chain of descendants: a scan for each of thousands would take minutes."""
     code = """
         from artus_agents import launcher
         launcher.libc.prctl(launcher.PR_SET_CHILD_SUBREAPER, 1)
@@ -629,15 +631,15 @@ def test_many_children_are_found_in_few_looks():
     assert python.returncode == 0
 
 
-def test_the_thread_that_started_the_program_goes_and_it_plays_on():
+def test_a_program_plays_on_when_the_thread_that_started_it_ends():
     bot = Bot("good")
     agent = bot.agent()
     thread = threading.Thread(target=lambda: agent.act(view_of(Batch(1))))
     thread.start()
     thread.join()
-    before = bot.processes()
+    processes = bot.processes()
     assert agent.act(view_of(Batch(1))) != FORFEIT
-    assert bot.processes() == before
+    assert bot.processes() == processes
     agent.close()
 
 
@@ -645,7 +647,7 @@ def test_threads_share_one_program():
     bot = Bot("good")
     agent = bot.agent()
     agent.act(view_of(Batch(1)))
-    before = bot.processes()
+    processes = bot.processes()
     results = {}
     threads = [
         threading.Thread(target=lambda count=count: results.update({count: play(agent, count).reasons}))
@@ -656,7 +658,7 @@ def test_threads_share_one_program():
     for thread in threads:
         thread.join()
     assert results == {1: {}, 2: {}, 3: {}, 4: {}}
-    assert bot.processes() == before
+    assert bot.processes() == processes
     agent.close()
 
 
@@ -678,20 +680,20 @@ def test_a_forked_process_gets_a_program_of_its_own():
     wait_until(lambda: not bot.processes())
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
-def test_a_copy_has_a_program_of_its_own(copied):
+@pytest.mark.parametrize("make_copy", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_a_copy_has_a_program_of_its_own(make_copy):
     bot = Bot("good")
     agent = bot.agent(time_limit=20, start_limit=25)
     agent.act(view_of(Batch(1)))
-    own = bot.processes()
-    twin = copied(agent)
-    assert twin.act(view_of(Batch(1))) != FORFEIT
-    assert len(bot.processes() - own) == len(own)
-    assert (twin.command, twin.time_limit, twin.start_limit) == (agent.command, 20, 25)
+    processes = bot.processes()
+    copied_agent = make_copy(agent)
+    assert copied_agent.act(view_of(Batch(1))) != FORFEIT
+    assert len(bot.processes() - processes) == len(processes)
+    assert (copied_agent.command, copied_agent.time_limit, copied_agent.start_limit) == (agent.command, 20, 25)
     agent.close()
-    assert len(bot.processes()) == len(own)
-    assert not bot.processes() & own
-    twin.close()
+    assert len(bot.processes()) == len(processes)
+    assert not bot.processes() & processes
+    copied_agent.close()
 
 
 def test_an_interrupted_conversation_is_not_continued():

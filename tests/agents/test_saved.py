@@ -1,4 +1,4 @@
-"""Saved agents: what is written is read back, and nothing else is taken for it."""
+"""Saved agents: they are loaded as they were saved, and all other files are refused."""
 
 import dataclasses
 import hashlib
@@ -37,11 +37,12 @@ DTYPES = [torch.float32, torch.bfloat16]
 
 
 def network(seed=0, hidden=(16, 8), action_features=True):
+    """A network with random weights."""
     torch.manual_seed(seed)
-    made = Network(Shape.of(ARTUS, STANDARD, hidden, action_features))
-    for parameter in made.parameters():
+    new_network = Network(Shape.of(ARTUS, STANDARD, hidden, action_features))
+    for parameter in new_network.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
-    return made
+    return new_network
 
 
 @pytest.fixture
@@ -52,50 +53,50 @@ def agent(tmp_path):
     return path
 
 
-def same(one, other, dtype=torch.float32):
-    """Whether two networks have the same numbers, as far as this type can tell."""
-    pairs = zip(one.state_dict().values(), other.state_dict().values(), strict=True)
+def have_equal_weights(saved_network, loaded_network, dtype=torch.float32):
+    """Whether two networks have the same weights, compared in this dtype."""
+    pairs = zip(saved_network.state_dict().values(), loaded_network.state_dict().values(), strict=True)
     return all(torch.equal(a.to(dtype).float(), b.float()) for a, b in pairs)
 
 
 def test_bfloat16_batches_have_few_sizes_and_the_same_results():
-    """oneDNN keeps compiled code for each size: memory grew by 5 MB a minute of training."""
-    made, sizes = network(), set()
-    made.trunk[0].register_forward_pre_hook(lambda _, inputs: sizes.add(len(inputs[0])))
+    """oneDNN keeps compiled code for each size: without padding, training took 5 MB more memory every minute."""
+    new_network, sizes = network(), set()
+    new_network.trunk[0].register_forward_pre_hook(lambda _, inputs: sizes.add(len(inputs[0])))
     observation = np.random.default_rng(0).integers(0, 2, (2048, OBSERVATION_SIZE)).astype(np.int8)
-    whole = infer(made, observation, bfloat16=True)
+    all_outputs = infer(new_network, observation, bfloat16=True)
     for count in [*range(1, 70), *range(1024, 2048, 9)]:
-        part = infer(made, observation[:count], bfloat16=True)
-        for rows, all_rows in zip(part, whole, strict=True):
+        outputs = infer(new_network, observation[:count], bfloat16=True)
+        for rows, all_rows in zip(outputs, all_outputs, strict=True):
             torch.testing.assert_close(rows, all_rows[:count], rtol=0.02, atol=0.02)
     assert sizes == {*range(1, 33), *range(34, 65, 2), 68, 72, *range(1024, 2049, 64)}
 
 
 def test_padded_rows_in_bfloat16_have_no_gradient():
-    made = network()
+    new_network = network()
     observation = torch.from_numpy(np.random.default_rng(0).integers(0, 2, (33, OBSERVATION_SIZE)).astype(np.int8))
     gradients = []
     for rows in (observation, torch.cat([observation, observation[:1]])):  # 34 rows need no padding
-        made.zero_grad()
+        new_network.zero_grad()
         with torch.autocast("cpu", torch.bfloat16):
-            outputs = made(rows)
+            outputs = new_network(rows)
         assert len(outputs) == len(rows)
         outputs[:33].float().square().sum().backward()
-        gradients.append([weights.grad.clone() for weights in made.parameters()])
+        gradients.append([weights.grad.clone() for weights in new_network.parameters()])
     for pair in zip(*gradients, strict=True):
         torch.testing.assert_close(*pair, rtol=0.02, atol=0.02)
 
 
 def rewrite(path, content, **changes):
-    """Other weights, and a card that vouches for them."""
+    """Replace the weights of an agent, and change its card so that the checksum fits."""
     path.write_bytes(content)
     card = json.loads(path.with_suffix(".json").read_bytes())
     card |= {"weights": hashlib.sha256(content).hexdigest(), **changes}
     path.with_suffix(".json").write_text(json.dumps(card))
 
 
-def refused(path, message, file="agent.safetensors"):
-    """The agent is refused with a message that names the file."""
+def check_refused(path, message, file="agent.safetensors"):
+    """Check that loading an agent raises an error with this message, which names the file."""
     with pytest.raises(ValueError, match=message) as caught:
         load_agent(path)
     assert str(path.with_name(file)) in str(caught.value)
@@ -103,31 +104,32 @@ def refused(path, message, file="agent.safetensors"):
 
 
 def middle_of_games(rules="beginner", num_players=2, count=200):
+    """A view of games after some random moves."""
     batch = Batch(count, rules=rules, num_players=num_players, seed=3, threads=1)
     for _ in range(30):
         batch.step(batch.sample())
     return View(batch, None, seed_stream(0, count))
 
 
-# --- there and back
+# --- saving and loading
 # ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("action_features", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_saved_network_comes_back(tmp_path, dtype, action_features):
-    made = network(1, (24,), action_features)
-    save_agent(tmp_path / "agent.safetensors", made, CARD, dtype)
+    new_network = network(1, (24,), action_features)
+    save_agent(tmp_path / "agent.safetensors", new_network, CARD, dtype)
     loaded, card = load_agent(tmp_path / "agent.safetensors")
-    assert loaded.shape == made.shape == Shape.of(ARTUS, STANDARD, (24,), action_features)
-    assert same(made, loaded, dtype)
+    assert loaded.shape == new_network.shape == Shape.of(ARTUS, STANDARD, (24,), action_features)
+    assert have_equal_weights(new_network, loaded, dtype)
     assert all(value.dtype == torch.float32 for value in loaded.state_dict().values())
     assert not any(parameter.requires_grad for parameter in loaded.parameters())
     assert {name: card[name] for name in CARD} == CARD
     assert sorted(tmp_path.iterdir()) == [tmp_path / "agent.json", tmp_path / "agent.safetensors"]
 
 
-def test_what_is_added_to_a_card_is_there_once_and_the_rest_stays(agent):
+def test_entries_are_added_to_a_card_once_and_the_rest_stays(agent):
     before = read_card(agent)
     for _ in range(2):
         add_to_card(agent, "exploitability", [{"gain": 0.1}, {"gain": 0.2}])
@@ -149,20 +151,20 @@ def test_nothing_is_added_where_it_does_not_fit_or_cannot_be_written(agent, monk
 
 
 @pytest.mark.parametrize("action_features", [True, False])
-def test_a_card_from_before_there_were_other_games_is_one_of_artus(tmp_path, action_features):
-    """Such a card names no game, and its `network` says only whether there are action features."""
+def test_an_old_card_without_a_game_belongs_to_artus(tmp_path, action_features):
+    """Such a card names no game, and its `network` only says whether there are action features."""
     shape = dataclasses.replace(
         Shape.of(ARTUS, STANDARD, (24,)), num_action_features=saved.FIRST_ACTION_FEATURES if action_features else 0
     )
-    made, path = Network(shape), tmp_path / "agent.safetensors"
-    save_agent(path, made, CARD)
+    network, path = Network(shape), tmp_path / "agent.safetensors"
+    save_agent(path, network, CARD)
     card = read_card(path)
     del card["game"], card["network"]["players"], card["network"]["num_action_features"]
     card["network"]["action_features"] = action_features
     path.with_suffix(".json").write_text(json.dumps(card))
     loaded, card = load_agent(path)
-    assert loaded.shape == made.shape
-    assert same(made, loaded)
+    assert loaded.shape == network.shape
+    assert have_equal_weights(network, loaded)
     assert saved.game_of(card) == "artus"
 
 
@@ -180,12 +182,12 @@ def test_a_game_that_is_not_installed_is_named_where_an_older_card_relies_on_it(
     card = read_card(agent)
     sizes = {name: card["network"][name] for name in ("observation_size", "num_actions", "hidden")}
     rewrite(agent, agent.read_bytes(), game="whist", network=sizes | {"action_features": True})
-    refused(agent, "there is no game 'whist'", "agent.json")
+    check_refused(agent, "there is no game 'whist'", "agent.json")
 
 
 @pytest.mark.parametrize("changes", [{"players": 5}, {"num_action_features": 14}])
-def test_an_agent_for_other_players_or_another_action_features_never_plays(tmp_path, changes):
-    """Compiled loops would read beyond its rows."""
+def test_an_agent_for_more_players_or_action_features_never_plays(tmp_path, changes):
+    """Compiled loops would read beyond the rows of its output."""
     path = tmp_path / "agent.safetensors"
     shape = Shape.of(ARTUS, STANDARD, (8,))
     save_agent(path, Network(dataclasses.replace(shape, **changes)), CARD | {"settings": {"reward": "win"}})
@@ -194,24 +196,24 @@ def test_an_agent_for_other_players_or_another_action_features_never_plays(tmp_p
             find_agent(name).act(middle_of_games())
 
 
-def test_a_game_without_trained_agents_says_so():
+def test_the_message_names_a_game_without_trained_agents():
     untrained = dataclasses.replace(ARTUS, trained=None)
     with pytest.raises(ValueError, match=r"no trained agent comes with artus for beginner with 2 players.*ppo:PATH"):
         trained("beginner", 2, untrained)
 
 
-def test_bfloat16_takes_half_the_room(agent, tmp_path):
-    half = tmp_path / "half.safetensors"
-    save_agent(half, network(), CARD, torch.bfloat16)
-    assert half.stat().st_size == pytest.approx(agent.stat().st_size / 2, rel=0.05)
+def test_bfloat16_files_have_half_the_size(agent, tmp_path):
+    bfloat16_path = tmp_path / "half.safetensors"
+    save_agent(bfloat16_path, network(), CARD, torch.bfloat16)
+    assert bfloat16_path.stat().st_size == pytest.approx(agent.stat().st_size / 2, rel=0.05)
 
 
 def test_a_loaded_agent_plays_like_the_one_that_was_saved(agent):
     view = middle_of_games()
     expected = NeuralAgent(network()).act(view)
     assert len(set(expected.tolist())) > 20
-    for given in (agent, agent.with_suffix(".json"), agent.with_suffix("")):
-        np.testing.assert_array_equal(find_agent(f"ppo:{given}").act(view), expected)
+    for path in (agent, agent.with_suffix(".json"), agent.with_suffix("")):
+        np.testing.assert_array_equal(find_agent(f"ppo:{path}").act(view), expected)
 
 
 def test_a_bare_path_may_hold_a_colon(agent):
@@ -220,8 +222,8 @@ def test_a_bare_path_may_hold_a_colon(agent):
     for path in (agent, agent.with_suffix(".json")):
         path.rename(folder / path.name)
     view = middle_of_games()
-    (played, _) = line_up([str(folder / agent.name), "random"], "beginner")
-    np.testing.assert_array_equal(played.act(view), NeuralAgent(network()).act(view))
+    (loaded_agent, _) = line_up([str(folder / agent.name), "random"], "beginner")
+    np.testing.assert_array_equal(loaded_agent.act(view), NeuralAgent(network()).act(view))
 
 
 def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
@@ -229,7 +231,7 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     assert {name: tuple(value.shape) for name, value in weights.items()} == {
         "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16),
         "trunk.2.bias": (8,),
-        "head.weight": (384, 8), "head.bias": (384,),  # 339 actions, 4 values and 13 gates, and what rounds them up
+        "head.weight": (384, 8), "head.bias": (384,),  # 339 actions, 4 values, 13 gates, rounded up
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
     shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "players": 4, "hidden": [16, 8]}
@@ -241,7 +243,7 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
 def test_saving_again_replaces_the_agent(agent):
     save_agent(agent, network(7), CARD | {"steps": 5})
     loaded, card = load_agent(agent)
-    assert same(network(7), loaded)
+    assert have_equal_weights(network(7), loaded)
     assert card["steps"] == 5
 
 
@@ -250,7 +252,7 @@ def test_saving_again_replaces_the_agent(agent):
 
 
 class Trap:
-    """Leaves a file behind when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -259,69 +261,69 @@ class Trap:
         return open, (self.path, "w")
 
 
-@pytest.mark.parametrize("how", ["pickle", "torch.save"])
-def test_a_pickle_is_refused_and_not_executed(agent, tmp_path, how):
-    if how == "pickle":
+@pytest.mark.parametrize("writer", ["pickle", "torch.save"])
+def test_a_pickle_is_refused_and_not_executed(agent, tmp_path, writer):
+    if writer == "pickle":
         content = pickle.dumps(Trap(tmp_path / "sprung"))
     else:
         torch.save({"head.bias": Trap(tmp_path / "sprung")}, tmp_path / "file")
         content = (tmp_path / "file").read_bytes()
     rewrite(agent, content)
-    refused(agent, "holds no weights")
+    check_refused(agent, "holds no weights")
     agent.with_suffix(".json").write_bytes(content)
-    refused(agent, "damaged or no card", "agent.json")
+    check_refused(agent, "damaged or no card", "agent.json")
     assert not (tmp_path / "sprung").exists()
-    trapped = (
-        pickle.loads(content) if how == "pickle" else torch.load(tmp_path / "file", weights_only=False)["head.bias"]
+    opened_file = (
+        pickle.loads(content) if writer == "pickle" else torch.load(tmp_path / "file", weights_only=False)["head.bias"]
     )
-    trapped.close()
+    opened_file.close()
     assert (tmp_path / "sprung").exists()  # the trap works
 
 
 # --- damage
 # ------------------------------------------------------------------------------------------------------------
 
-PLACES = [0, 1, 7, 8, 9, 60, 500, 1000, 10_000, -100, -1]
-"""Within the length of the header, the header and the numbers."""
+OFFSETS = [0, 1, 7, 8, 9, 60, 500, 1000, 10_000, -100, -1]
+"""Byte offsets within the length of the header, within the header, and within the numbers."""
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_truncated_weights(agent, place):
-    content = agent.read_bytes()[:place]
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_truncated_weights(agent, offset):
+    content = agent.read_bytes()[:offset]
     agent.write_bytes(content)
-    refused(agent, rf"is damaged or not the file that its card describes.*\({len(content)} bytes\)")
+    check_refused(agent, rf"is damaged or not the file that its card describes.*\({len(content)} bytes\)")
     rewrite(agent, content)
-    refused(agent, "holds no weights")
+    check_refused(agent, "holds no weights")
 
 
-@pytest.mark.parametrize("place", [0, 1, 20, 200, -1])
-def test_a_truncated_card(agent, place):
+@pytest.mark.parametrize("offset", [0, 1, 20, 200, -1])
+def test_a_truncated_card(agent, offset):
     card = agent.with_suffix(".json")
-    card.write_bytes(card.read_bytes().strip()[:place])
-    refused(agent, "damaged or no card", "agent.json")
+    card.write_bytes(card.read_bytes().strip()[:offset])
+    check_refused(agent, "damaged or no card", "agent.json")
 
 
-@pytest.mark.parametrize("place", PLACES[:-1])
-def test_a_flipped_byte(agent, place):
+@pytest.mark.parametrize("offset", OFFSETS[:-1])
+def test_a_flipped_byte(agent, offset):
     content = bytearray(agent.read_bytes())
-    content[place] ^= 255
+    content[offset] ^= 255
     agent.write_bytes(content)
-    refused(agent, "is damaged or not the file that its card describes")
+    check_refused(agent, "is damaged or not the file that its card describes")
 
 
-def test_whatever_the_header_says_the_answer_is_a_value_error(agent):
+def test_any_damaged_header_raises_a_value_error(agent):
     """Even where the checksum has been made to fit."""
     content = agent.read_bytes()
-    header = 8 + int.from_bytes(content[:8], "little")
+    header_end = 8 + int.from_bytes(content[:8], "little")
     random = np.random.default_rng(0)
     refusals = 0
     for _ in range(150):
         damaged = bytearray(content)
         for _ in range(random.integers(1, 4)):
-            damaged[random.integers(header)] = random.choice([*b' 0129"{}[],:FBIU', *random.integers(0, 256, 4)])
+            damaged[random.integers(header_end)] = random.choice([*b' 0129"{}[],:FBIU', *random.integers(0, 256, 4)])
         rewrite(agent, bytes(damaged))
         try:
-            load_agent(agent)  # a change of a blank does no harm
+            load_agent(agent)  # some changes do no harm, such as that of a blank
         except ValueError as error:
             assert str(agent) in str(error)  # noqa: PT017  # not all of them are refused
             refusals += 1
@@ -329,22 +331,22 @@ def test_whatever_the_header_says_the_answer_is_a_value_error(agent):
 
 
 def test_missing_files(agent, tmp_path):
-    refused(tmp_path / "nobody.safetensors", "doesn't exist: a saved agent has a card", "nobody.json")
+    check_refused(tmp_path / "nobody.safetensors", "doesn't exist: a saved agent has a card", "nobody.json")
     card = agent.with_suffix(".json").read_bytes()
     agent.with_suffix(".json").unlink()
-    refused(agent, "doesn't exist: a saved agent has a card", "agent.json")
+    check_refused(agent, "doesn't exist: a saved agent has a card", "agent.json")
     agent.with_suffix(".json").write_bytes(card)
     agent.unlink()
-    refused(agent, "doesn't exist")
+    check_refused(agent, "doesn't exist")
     agent.mkdir()
-    refused(agent, "can't be read: Is a directory")
+    check_refused(agent, "can't be read: Is a directory")
 
 
 def test_the_card_of_another_file(agent, tmp_path):
     other = tmp_path / "other.safetensors"
     save_agent(other, network(9), CARD)
     agent.with_suffix(".json").write_bytes(other.with_suffix(".json").read_bytes())
-    refused(agent, "not the file that its card describes")
+    check_refused(agent, "not the file that its card describes")
 
 
 @pytest.mark.parametrize(
@@ -391,7 +393,7 @@ def test_the_card_of_another_file(agent, tmp_path):
 )
 def test_foreign_json(agent, content, message):
     agent.with_suffix(".json").write_bytes(content)
-    refused(agent, message, "agent.json")
+    check_refused(agent, message, "agent.json")
 
 
 @pytest.mark.parametrize(
@@ -425,15 +427,15 @@ def test_absurd_sizes_are_refused_before_any_network_is_made(agent, changes, mon
     monkeypatch.setattr(saved, "Network", None)
     card = read_card(agent)
     rewrite(agent, agent.read_bytes(), network=card["network"] | changes)
-    refused(
+    check_refused(
         agent, "network must say observation_size, num_actions, players, hidden and num_action_features", "agent.json"
     )
 
 
-@pytest.mark.parametrize("given", [None, [], "big", {}, {"hidden": [4]}])
-def test_a_card_without_sizes(agent, given):
-    rewrite(agent, agent.read_bytes(), network=given)
-    refused(agent, "network must say observation_size", "agent.json")
+@pytest.mark.parametrize("sizes", [None, [], "big", {}, {"hidden": [4]}])
+def test_a_card_without_sizes(agent, sizes):
+    rewrite(agent, agent.read_bytes(), network=sizes)
+    check_refused(agent, "network must say observation_size", "agent.json")
 
 
 @pytest.mark.parametrize(
@@ -467,32 +469,32 @@ def test_weights_that_are_not_those_of_the_network(agent, name, value, message):
     if value is None:
         del weights[name]
     rewrite(agent, save(weights))
-    refused(agent, message)
+    check_refused(agent, message)
 
 
 def test_weights_of_another_network(agent, tmp_path):
     for other in (network(0, (16, 9)), network(0, (16, 8, 8))):
         save_agent(tmp_path / "other.safetensors", other, CARD)
         rewrite(agent, (tmp_path / "other.safetensors").read_bytes())
-        refused(agent, "must be numbers of shape|no part of the network")
+        check_refused(agent, "must be numbers of shape|no part of the network")
 
 
-# --- saving that is cut off
+# --- interrupted saving
 # --------------------------------------------------------------------------------------------
 
 
-def test_no_room_for_the_weights_leaves_the_old_agent(agent, tmp_path, monkeypatch):
+def test_the_old_agent_stays_when_the_disk_is_full_for_the_weights(agent, tmp_path, monkeypatch):
     def full(_):
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="no space left"):
         save_agent(agent, network(5), CARD)
-    assert same(network(), load_agent(agent)[0])
+    assert have_equal_weights(network(), load_agent(agent)[0])
     assert sorted(tmp_path.iterdir()) == [agent.with_suffix(".json"), agent]
 
 
-def test_no_room_for_the_card_never_makes_a_mixture(agent, tmp_path, monkeypatch):
+def test_old_and_new_are_never_mixed_when_the_disk_is_full_for_the_card(agent, tmp_path, monkeypatch):
     files = iter(["weights", "card"])
 
     def full(_):
@@ -508,7 +510,7 @@ def test_no_room_for_the_card_never_makes_a_mixture(agent, tmp_path, monkeypatch
     except ValueError as error:
         assert "not the file that its card describes" in str(error)  # noqa: PT017
     else:
-        assert same(network(), loaded)
+        assert have_equal_weights(network(), loaded)
 
 
 def test_a_reader_never_finds_a_part_of_a_file(tmp_path):
@@ -546,11 +548,11 @@ print("whole")
 @pytest.mark.slow
 def test_killed_while_writing_leaves_the_old_file_or_the_new(tmp_path):
     command = [sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path / "file")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stdout == "whole\n", done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert process.stdout == "whole\n", process.stderr
 
 
-# --- in use
+# --- playing
 # ------------------------------------------------------------------------------------------------------------
 
 
@@ -569,7 +571,7 @@ def test_an_agent_plays_all_its_variants_and_no_other(agent):
 @pytest.mark.parametrize(("size", "number"), [("num_actions", 8), ("num_actions", 400), ("observation_size", 8)])
 @pytest.mark.parametrize("kind", ["ppo", "ppo-search:4"])
 def test_a_network_of_other_sizes_never_plays(tmp_path, kind, size, number):
-    """Compiled loops would read and write beyond its rows."""
+    """Compiled loops would read and write beyond the rows of its output."""
     sizes = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS} | {size: number}
     path = tmp_path / "agent.safetensors"
     save_agent(path, Network(Shape(**sizes, players=4, hidden=(8,))), CARD | {"settings": {"reward": "win"}})
@@ -581,28 +583,28 @@ def test_a_network_of_other_sizes_never_plays(tmp_path, kind, size, number):
 
 
 def test_an_agent_of_another_box_is_refused(agent):
-    changed = Components(wheel=(0, 11, *STANDARD.wheel[2:]))
-    with pytest.raises(ValueError, match=f"trained for the box {STANDARD.hash}, not for {changed.hash}"):
-        line_up([f"ppo:{agent}", "random"], "beginner", components=changed)
-    batch = Batch(2, components=changed)
+    other_box = Components(wheel=(0, 11, *STANDARD.wheel[2:]))
+    with pytest.raises(ValueError, match=f"trained for the box {STANDARD.hash}, not for {other_box.hash}"):
+        line_up([f"ppo:{agent}", "random"], "beginner", components=other_box)
+    batch = Batch(2, components=other_box)
     with pytest.raises(ValueError, match="trained for the box"):
         find_agent(f"ppo:{agent}").act(View(batch, None, seed_stream(0, 2)))
 
 
 def test_an_agent_that_samples_draws_from_its_policy():
-    many = 3000
-    batch = Batch(many, seed=2, threads=1)
-    batch.reset(np.full(many, batch.seeds[0], np.uint64))
-    view = View(batch, None, seed_stream(1, many))
+    num_games = 3000
+    batch = Batch(num_games, seed=2, threads=1)
+    batch.reset(np.full(num_games, batch.seeds[0], np.uint64))
+    view = View(batch, None, seed_stream(1, num_games))
     output = infer(network(), view.observation[:1])
     logits = output.logits[0] + (output.gates[0] / 10 * torch.from_numpy(view_action_features(view)[0]).float()).sum(
         dim=1
     )
     logits[torch.from_numpy(view.mask[0]) == 0] = -torch.inf
     expected = torch.softmax(logits, dim=0).numpy()
-    drawn = NeuralAgent(network(), sample=True).act(view)
-    np.testing.assert_allclose(np.bincount(drawn, minlength=NUM_ACTIONS) / many, expected, atol=0.03)
-    np.testing.assert_array_equal(drawn, NeuralAgent(network(), sample=True).act(view))
+    actions = NeuralAgent(network(), sample=True).act(view)
+    np.testing.assert_allclose(np.bincount(actions, minlength=NUM_ACTIONS) / num_games, expected, atol=0.03)
+    np.testing.assert_array_equal(actions, NeuralAgent(network(), sample=True).act(view))
     assert set(NeuralAgent(network()).act(view).tolist()) == {int(expected.argmax())}
 
 
@@ -615,7 +617,7 @@ def test_evaluate_takes_a_saved_agent_by_name_or_path(agent, capsys):
     assert f"{agent} against random: beginner, 2 players, 20 games" in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_command_line_says_in_one_line_what_is_wrong_with_an_agent(agent, capsys):
+def test_commands_report_a_faulty_agent_in_one_line(agent, capsys):
     agent.write_bytes(b"damaged")
     assert main(["evaluate", f"ppo:{agent}", "random"]) == 2
     assert main(["evaluate", str(agent.with_name("nobody.safetensors")), "random"]) == 2
@@ -653,7 +655,7 @@ def test_opponents_of_another_variant_are_refused_in_gymnasium(agent):
 
 
 TRAINED = [definition for definition in map(find_game, game_names()) if definition.trained is not None]
-"""Games that bring trained agents along."""
+"""Games that come with trained agents."""
 
 
 @pytest.mark.parametrize(
@@ -669,7 +671,7 @@ def test_an_agent_for_every_variant_comes_with_the_package(game, rules, num_play
     _, card = trained(rules, num_players, game)
     assert (rules, num_players) in saved.variants_of(card)
     assert card["command"].startswith("artus train ")
-    assert not {"runs", "resume"} & set(card["settings"])  # places on somebody's machine
+    assert not {"runs", "resume"} & set(card["settings"])  # paths of the machine that trained it
     batch = Batch(8, rules=rules, num_players=num_players, seed=1, game=game)
     for _ in range(20):
         batch.step(batch.sample())

@@ -1,4 +1,4 @@
-"""The tree of both searches: what its player can't tell apart is one node, whatever was really chosen."""
+"""The tree of both searches: choices that the searching player can't distinguish lead to one node."""
 
 from types import SimpleNamespace
 
@@ -13,12 +13,12 @@ from artus_env.engine.contract import verbs
 STATE = np.dtype([("player", np.int8), ("num_players", np.int8), ("rule_set", np.int8), ("scores", np.int32, (2,)),
                   ("bid", np.int8, (2,))])  # fmt: skip
 TABLES = np.dtype([("sealed_bids", np.int8), ("size", np.int8)])
-"""Two players bid 0..2 in turn, in secret; bid 2 alone is open."""
+"""Two players bid 0..2 in turn. The bids 0 and 1 are secret, bid 2 is open."""
 
 
 @jit
 def nothing(t, g):
-    """What these tests don't need."""
+    """A verb that these tests don't need."""
     return 0
 
 
@@ -44,40 +44,41 @@ verbs.register("bids", TABLES, [GAME], 1)
 @pytest.fixture
 def tree():
     """A root whose three bids have edges 0, 1 and 2."""
-    made = Tree(np.empty(8, node_dtype(1)), np.empty(4, EDGE), np.empty(2, np.int64))
-    plant(made)
+    new_tree = Tree(np.empty(8, node_dtype(1)), np.empty(4, EDGE), np.empty(2, np.int64))
+    plant(new_tree)
     for bid in range(3):
-        assert add_edge(made, 0, bid, 1.0)
-    return made
+        assert add_edge(new_tree, 0, bid, 1.0)
+    return new_tree
 
 
 def game(player):
+    """A state in which this player is to move."""
     state = np.zeros(1, STATE)[0]
     state["player"] = player
     return state
 
 
-def grown(tree, index, viewer, player):
-    """The node behind an edge of the root; it is added where there is none."""
-    before = int(tree.used[0])
-    node, new = follow(np.zeros(1, TABLES)[0], game(player), tree, 0, index, viewer)
-    assert new == (node == before)
+def followed_node(tree, index, viewer, player):
+    """Follow an edge of the root and return its node, which is added if there is none yet."""
+    num_nodes = int(tree.used[0])
+    node, is_new = follow(np.zeros(1, TABLES)[0], game(player), tree, 0, index, viewer)
+    assert is_new == (node == num_nodes)
     return node
 
 
 def test_secret_choices_of_others_lead_to_one_node(tree):
-    nodes = [grown(tree, index, viewer=0, player=1) for index in range(3)]
+    nodes = [followed_node(tree, index, viewer=0, player=1) for index in range(3)]
     assert nodes[0] == nodes[1] != nodes[2]
     assert tree.used.tolist() == [3, 3]
-    assert [grown(tree, index, viewer=0, player=1) for index in range(3)] == nodes, "and again on the next walk"
+    assert [followed_node(tree, index, viewer=0, player=1) for index in range(3)] == nodes, "and again on the next walk"
 
 
 def test_own_choices_lead_to_a_node_each(tree):
-    assert len({grown(tree, index, viewer=1, player=1) for index in range(3)}) == 3
+    assert len({followed_node(tree, index, viewer=1, player=1) for index in range(3)}) == 3
 
 
 def test_what_is_played_is_the_real_choice(tree):
-    grown(tree, 0, viewer=0, player=1)
+    followed_node(tree, 0, viewer=0, player=1)
     state = game(1)
     follow(np.zeros(1, TABLES)[0], state, tree, 0, 1, 0)
     assert state["bid"].tolist() == [0, 1]
@@ -85,14 +86,14 @@ def test_what_is_played_is_the_real_choice(tree):
 
 
 def test_each_choice_keeps_its_own_statistics(tree):
-    """Though both lead to the same node: the one who bids knows what."""
+    """Even though both lead to the same node: the player who bids knows the bid."""
     legal = np.array([0b011], np.uint64)
-    for index, worth in ((0, 0.1), (1, 0.6), (1, 0.8)):
-        grown(tree, index, viewer=0, player=1)
-        visit(tree, index, worth)
+    for index, value in ((0, 0.1), (1, 0.6), (1, 0.8)):
+        followed_node(tree, index, viewer=0, player=1)
+        visit(tree, index, value)
     assert tree.edges["visits"][:3].tolist() == [1, 2, 0]
     assert best_edge(tree, 0, legal, 0.0, 0.0) == 1
-    assert best_edge(tree, 0, legal, 10.0, 0.0) == 0, "the prior of what was tried less counts more"
+    assert best_edge(tree, 0, legal, 10.0, 0.0) == 0, "fewer visits, so the prior counts more"
     assert best_edge(tree, 0, np.array([0b100], np.uint64), 0.0, 0.3) == 2
     assert best_edge(tree, 0, np.array([0b1000], np.uint64), 0.0, 0.3) == -1
     assert most_visited(tree) == 1

@@ -1,4 +1,4 @@
-"""What people do on the play page, for tests in a browser."""
+"""Actions of people on the play page, for tests in a browser."""
 
 import math
 import random
@@ -31,19 +31,19 @@ def shoot(page, name):
 
 
 def click(page, selector, tap=False):
-    """A click where something is, whatever the page says about its use."""
+    """Click or tap in the middle of an element, even if the page says that it is disabled."""
     box = page.locator(selector).first.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
 
 
 def unnamed(page):
-    """What can be used or looked at and has no name for those who can't see it."""
+    """HTML of the visible controls and images that have no name for screen readers."""
     return page.evaluate(
         """() => [...document.querySelectorAll("button, a, select, input, summary, [role=img], svg[role=img]")]
-        .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]"))
-        .filter(each => !(each.ariaLabel || each.labels?.length || each.textContent.trim()))
-        .map(each => each.outerHTML.slice(0, 100))"""
+        .filter(element => element.checkVisibility() && !element.closest("[aria-hidden=true]"))
+        .filter(element => !(element.ariaLabel || element.labels?.length || element.textContent.trim()))
+        .map(element => element.outerHTML.slice(0, 100))"""
     )
 
 
@@ -53,7 +53,7 @@ def wait_for_step(page, *steps):
 
 
 def click_seat(page, seat, tap=False):
-    """A click on the picture, where that seat is."""
+    """Click or tap on a seat in the picture."""
     box = page.locator("#picture svg").bounding_box()
     angle = math.tau * seat / 28
     radius = 242 / 616 * box["width"]
@@ -67,12 +67,12 @@ def click_seat(page, seat, tap=False):
 def marked_seats(page):
     return [
         int(halo)
-        for halo in page.eval_on_selector_all(".halo:not(.chosen)", "all => all.map(each => each.dataset.seat)")
+        for halo in page.eval_on_selector_all(".halo:not(.chosen)", "halos => halos.map(halo => halo.dataset.seat)")
     ]
 
 
 def press_one(page, hosted, rng, tap=False):
-    """One decision by buttons: a move, `Play it`."""
+    """Make one decision with buttons: choose a random move, then confirm it."""
     from play_server import wait_until  # needs the extra `play`
 
     number = hosted.number
@@ -88,7 +88,7 @@ def press_one(page, hosted, rng, tap=False):
 
 
 def at(folder, game, moves, people=("Ann", "Ben"), agents=(), seed=5):
-    """A game after some random moves."""
+    """A hosted game after some random moves."""
     hosted = HostedGame.deal(Store(folder), None if game != "artus" else "advanced", seats(people, agents), seed, game)
     rng = random.Random(2)
     while hosted.number < moves and not hosted.game.over:

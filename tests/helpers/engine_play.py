@@ -1,8 +1,9 @@
-"""Plays random games of all installed games for the tests, in the test's own process or, run as a script, in another
-one. What names no game is about Artus.
+"""Plays random games of all installed games for the tests, in the test's process or, as a script, in another one.
+Functions without a parameter for the game play Artus.
 
-python engine_play.py digests            what `digests` gives, as JSON
-python engine_play.py fork|threads|spawn  play the same games there too; exit status 0 if all came out the same
+python engine_play.py digests             print the result of `digests` as JSON
+python engine_play.py fork|threads|spawn  play the same games in other processes or threads, too; exit status 0 if all
+                                          results are equal
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ VARIANTS = [(rules, num_players) for rules in ("beginner", "advanced") for num_p
 TINY_BOX = Components(
     cards=(Card("short", "knight", "knight", 1, 2, copies=3), Card("ring", "king", "ring", copies=3)), carpet=(27,)
 )
-"""The smallest deck that can be dealt. It makes fewer actions (45) than there are bits in a word of the mask."""
+"""The smallest deck that can be dealt. It has fewer actions (45) than a word of the mask has bits."""
 
 
 def decisions(rules: str, num_players: int, box: Components | None = None) -> int:
-    """Moves in a whole game of any variant: knights placed, cards played, cards drawn."""
+    """Number of moves in a whole game: knights placed, cards played, cards drawn."""
     knight, king, scoring = (box or Components()).pile_sizes
     cards = knight + king + (scoring if rules == "advanced" else 0)
     dealt = 6 if rules == "advanced" else 4
@@ -50,7 +51,7 @@ def random_game(
 
 
 def random_moves(game: Game, seed: int, moves: int | None = None):
-    """Play random moves, as long as the caller looks on: the game before each of them."""
+    """Play random moves, and yield the game before each of them."""
     rng = np.random.default_rng(seed)
     while not game.over and (moves is None or moves > 0):
         yield game
@@ -65,7 +66,7 @@ ARRAYS = (
 
 
 def play_digest(batch: Batch, steps: int) -> str:
-    """A hash of all that a batch shows in so many steps of random play."""
+    """A hash of all arrays of a batch over this number of steps of random play."""
     digest = hashlib.sha256()
     for _ in range(steps):
         digest.update(batch.points().tobytes())
@@ -78,9 +79,9 @@ def play_digest(batch: Batch, steps: int) -> str:
 
 
 def digests(threads: int = 1) -> dict[str, str]:
-    """Hashes of random play through the end of a game, for every variant of every game, reward mode and a tiny box; and
-    of the generator."""
-    found = {}
+    """Hashes of random play beyond the end of a game, for every variant of every game, each reward mode and a tiny box;
+    and hashes of the random number generator."""
+    hashes = {}
     for game in sorted(set(game_names()) - {"artus"}):
         definition = find_game(game)
         for number, (rules, num_players) in enumerate(
@@ -88,24 +89,24 @@ def digests(threads: int = 1) -> dict[str, str]:
         ):
             reward = reward_modes(definition.score)[number % 3]
             options = {"game": game, "rules": rules, "num_players": num_players, "reward": reward}
-            found[f"{game} {rules} {num_players}"] = play_digest(Batch(3, seed=number, threads=threads, **options), 60)
-            one = Game(rules, num_players, 5, game=game)
-            found[f"{game} {rules} {num_players} redealt"] = hashlib.sha256(
-                b"".join(one.redeal(player, 9).state.tobytes() for player in range(num_players))
+            hashes[f"{game} {rules} {num_players}"] = play_digest(Batch(3, seed=number, threads=threads, **options), 60)
+            fresh_game = Game(rules, num_players, 5, game=game)
+            hashes[f"{game} {rules} {num_players} redealt"] = hashlib.sha256(
+                b"".join(fresh_game.redeal(player, 9).state.tobytes() for player in range(num_players))
             ).hexdigest()
     for number, (rules, num_players) in enumerate(VARIANTS):
         reward = ("prestige", "win", "margin")[number % 3]
         batch = Batch(3, rules=rules, num_players=num_players, seed=number, threads=threads, reward=reward)
-        found[f"{rules} {num_players}"] = play_digest(batch, decisions(rules, num_players) + 8)
+        hashes[f"{rules} {num_players}"] = play_digest(batch, decisions(rules, num_players) + 8)
     tiny = Batch(3, rules="advanced", num_players=4, threads=threads, autoreset=False, components=TINY_BOX)
-    found["tiny box"] = play_digest(tiny, decisions("advanced", 4, TINY_BOX) + 3)
+    hashes["tiny box"] = play_digest(tiny, decisions("advanced", 4, TINY_BOX) + 3)
     game = random_game("advanced", 3, 5, moves=60)
-    found["redeal"] = hashlib.sha256(b"".join(game.redeal(p, 9).state.tobytes() for p in range(3))).hexdigest()
+    hashes["redeal"] = hashlib.sha256(b"".join(game.redeal(p, 9).state.tobytes() for p in range(3))).hexdigest()
     numbers = [
         [int(random_bits(key, n)), int(following(key)), int(next_seed(key))] for key in KEYS for n in (0, 1, 1 << 40)
     ]
-    found["generator"] = json.dumps([numbers, [int(below(np.uint64(random_bits(1, n)), n + 1)) for n in range(50)]])
-    return found
+    hashes["generator"] = json.dumps([numbers, [int(below(np.uint64(random_bits(1, n)), n + 1)) for n in range(50)]])
+    return hashes
 
 
 KEYS = tuple(np.uint64(key) for key in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1))
@@ -115,7 +116,7 @@ KEYS = tuple(np.uint64(key) for key in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) 
 
 
 def shared_digest(seed: int) -> str:
-    """A hash of some play of every game with the loops that share work among threads."""
+    """A hash of some play of every game, with loops that share work among threads."""
     batches = (
         Batch(9, game=game, rules=find_game(game).rules[-1], num_players=3, seed=seed, threads=2)
         for game in game_names()
@@ -123,13 +124,13 @@ def shared_digest(seed: int) -> str:
     return " ".join(play_digest(batch, 12) for batch in batches)
 
 
-def exit_as_told(seed: int, expected: str) -> None:
-    """For a child process: exit status 0 if the games came out as expected."""
+def exit_with_result(seed: int, expected: str) -> None:
+    """End a child process with exit status 0 if its games have the expected hash."""
     sys.exit(0 if shared_digest(seed) == expected else 1)
 
 
 def ended_well(pid: int) -> bool:
-    """Wait for a forked child."""
+    """Wait for a forked child. Returns whether its exit status is 0."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
@@ -141,9 +142,9 @@ def check_fork() -> None:
         grandchild = os.fork()
         assert shared_digest(1) == expected
         assert not grandchild or ended_well(grandchild)
-        return  # both leave by the front door: all is torn down as in any process
+        return  # both processes then exit in the ordinary way, with all cleanup
     assert ended_well(child)
-    process = multiprocessing.get_context("fork").Process(target=exit_as_told, args=(1, expected))
+    process = multiprocessing.get_context("fork").Process(target=exit_with_result, args=(1, expected))
     process.start()
     process.join()
     assert process.exitcode == 0
@@ -152,7 +153,7 @@ def check_fork() -> None:
 
 def check_spawn() -> None:
     expected = shared_digest(1)
-    child = multiprocessing.get_context("spawn").Process(target=exit_as_told, args=(1, expected))
+    child = multiprocessing.get_context("spawn").Process(target=exit_with_result, args=(1, expected))
     child.start()
     child.join()
     assert child.exitcode == 0
@@ -160,16 +161,16 @@ def check_spawn() -> None:
 
 def check_threads() -> None:
     seeds = range(4)
-    alone = [shared_digest(seed) for seed in seeds]
-    game_alone = random_game("beginner", 2, 3).record()
+    hashes_alone = [shared_digest(seed) for seed in seeds]
+    record_alone = random_game("beginner", 2, 3).record()
     start = threading.Barrier(len(seeds) + 1)
-    together: dict[int, set[str]] = {seed: set() for seed in seeds}
+    hashes_together: dict[int, set[str]] = {seed: set() for seed in seeds}
     records = set()
 
     def play_batch(seed: int) -> None:
         start.wait()
         for _ in range(10):
-            together[seed].add(shared_digest(seed))
+            hashes_together[seed].add(shared_digest(seed))
 
     def play_game() -> None:
         start.wait()
@@ -183,18 +184,18 @@ def check_threads() -> None:
         worker.start()
     for worker in workers:
         worker.join()
-    assert together == {seed: {digest} for seed, digest in zip(seeds, alone, strict=True)}
-    assert records == {game_alone}
+    assert hashes_together == {seed: {digest} for seed, digest in zip(seeds, hashes_alone, strict=True)}
+    assert records == {record_alone}
 
 
 def run_script(*arguments: str, **environment: str) -> str:
-    """What this file prints when it is run in a new process."""
-    done = subprocess.run(
+    """Run this file in a new process, and return what it prints."""
+    process = subprocess.run(
         [sys.executable, str(Path(__file__)), *arguments],
         env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"exit status {process.returncode}\n{process.stdout}\n{process.stderr}"
+    return process.stdout
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from artus_env.testing.variants import variants_of
 GAMES = game_names()
 VARIANTS = [variant for game in GAMES for variant in variants_of(game)]
 LARGEST = [variants_of(game)[-1] for game in GAMES]
-"""One variant of each game, for what hardly depends on it."""
+"""One variant of each game, for tests that hardly depend on the variant."""
 
 games = pytest.mark.parametrize("game", GAMES)
 variants = pytest.mark.parametrize(

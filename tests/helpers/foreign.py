@@ -1,4 +1,4 @@
-"""What others could put anywhere into a file: values of all types, some of them huge, deep or not printable."""
+"""JSON values that a file from others may have at any place: of all types, some huge, deep or not printable."""
 
 import json
 from copy import deepcopy
@@ -8,7 +8,7 @@ TEXTS = [
     '{"x": 1}', '""', '"{{data}}</script>"', '"\\u202e\\u001b[31m\\n"', '"\\ud800"', '"' + "x" * 100_000 + '"',
     "[" * 900 + "]" * 900, "[" * 3000 + "]" * 3000, "[" * 100_000, "[" + "0," * 10_000 + "0]",
 ]  # fmt: skip
-"""JSON, or nearly."""
+"""JSON texts, some of them invalid."""
 
 
 def _values():
@@ -17,7 +17,7 @@ def _values():
             yield json.loads(text)
         except (ValueError, RecursionError):
             continue
-    yield 10**5000  # too long for Python's own reader, not for others
+    yield 10**5000  # too long for Python's JSON reader, but not for others
 
 
 VALUES = list(_values())
@@ -33,25 +33,25 @@ def places(data, path=()):
 
 
 def replaced(data, path, value):
-    """A copy with another value in one place."""
+    """A copy of a JSON value with another value at a path."""
     data = deepcopy(data)
-    *way, last = path
-    where = data
-    for key in way:
-        where = where[key]
-    where[last] = value
+    *parents, key = path
+    container = data
+    for parent in parents:
+        container = container[parent]
+    container[key] = value
     return data
 
 
 def refusal(error, read, data):
-    """The message with which something is refused, None if it is taken."""
+    """The message of the error that `read` raises for some data; None if it accepts them."""
     try:
         read(data)
-    except error as caught:
-        return str(caught)
+    except error as raised:
+        return str(raised)
     return None
 
 
 def is_short_line(text, most=400):
-    """Whether a message can be shown whole."""
+    """Whether a message is short enough and printable in one line."""
     return 0 < len(text) < most and text.isprintable()

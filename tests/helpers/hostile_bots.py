@@ -1,6 +1,6 @@
-"""Bots that break the rules of docs/protocol.md in all ways that came to mind: `hostile_bots.py KIND [FILE] [TAG]`.
+"""Bots that break the rules of docs/protocol.md in many ways: `hostile_bots.py KIND [FILE] [TAG]`.
 
-They need the standard library alone, so that they start fast.
+They use only the standard library, so that they start fast.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 KIND = sys.argv[1]
-FOREVER = 600  # seconds; the tests kill everybody long before
+FOREVER = 600  # seconds; the tests kill all processes long before
 HELLO = {"type": "hello", "protocol": 1}
 
 
@@ -39,14 +39,14 @@ def greet():
 
 
 def play(request=None):
-    """Play on as one should."""
+    """Play correctly from now on; `request` is one that has been read but not answered."""
     while True:
         say({"type": "move", "move": (request or read())["moves"][0]})
         request = None
 
 
 def leave_child(*, own_session=False):
-    """A child that holds all pipes open."""
+    """Start a child that keeps all pipes open."""
     if os.fork() == 0:
         if own_session:
             os.setsid()
@@ -64,7 +64,7 @@ def flood(pipe, data):
 
 
 def file_is_new():
-    """Whether this is the first process that asks."""
+    """Whether FILE doesn't exist yet; then create it."""
     try:
         Path(sys.argv[2]).touch(exist_ok=False)
     except FileExistsError:
@@ -90,7 +90,7 @@ def hangs():
 
 
 def slow():
-    """Answers, but after the time for a move."""
+    """Answers each request after a number of seconds, given in place of FILE."""
     greet()
     while True:
         request = read()
@@ -122,10 +122,10 @@ def crashes():
 def crashes_once():
     """Crashes at the fifth request, but only in the first process."""
     greet()
-    first = file_is_new()
+    is_first_process = file_is_new()
     for _ in range(4):
         say({"type": "move", "move": read()["moves"][0]})
-    if first:
+    if is_first_process:
         read()
         raise LookupError("forgot the rules")
     play()
@@ -164,7 +164,7 @@ def two_answers():
 
 
 def talks_unasked():
-    """Gives one good answer, and a little later one that nobody asked for; then creates FILE."""
+    """Gives one good answer, and soon after it another one without a request; then creates FILE."""
     greet()
     say({"type": "move", "move": read()["moves"][0]})
     time.sleep(0.2)
@@ -174,7 +174,7 @@ def talks_unasked():
 
 
 def says():
-    """Answers with what FILE holds."""
+    """Answers a request with the content of FILE."""
     greet()
     read()
     write(Path(sys.argv[2]).read_bytes() + b"\n")
@@ -182,7 +182,7 @@ def says():
 
 
 def greets_with():
-    """Says hello with what FILE holds."""
+    """Answers hello with the content of FILE."""
     read()
     write(Path(sys.argv[2]).read_bytes() + b"\n")
     time.sleep(FOREVER)
@@ -242,8 +242,8 @@ def stops_launcher():
 
 
 def hides_from_launcher():
-    """Kills it, having seen to it that it isn't killed itself and that its children can't be told from others. Plays
-    on."""
+    """Kills its launcher and plays on, after making sure that it isn't killed itself and that its children can't be
+    recognized."""
     ctypes.CDLL(None).prctl(1, 0)  # PR_SET_PDEATHSIG
     greet()
     request = read()
@@ -257,11 +257,11 @@ def hides_from_launcher():
 
 
 def lists_processes():
-    """Writes into FILE which processes it sees, and its parent."""
+    """Writes its process id, its parent's and those of all processes that it sees into FILE."""
     greet()
     request = read()
-    seen = sorted(int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit())
-    Path(sys.argv[2]).write_text(json.dumps({"own": os.getpid(), "parent": os.getppid(), "seen": seen}))
+    visible = sorted(int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit())
+    Path(sys.argv[2]).write_text(json.dumps({"own": os.getpid(), "parent": os.getppid(), "seen": visible}))
     play(request)
 
 
@@ -303,7 +303,7 @@ def good_parent():
 
 
 def good_logging():
-    """Plays well and writes down in FILE what it was asked; its last line tells that it could say goodbye."""
+    """Plays well and writes the requests into FILE; the last line is "goodbye" if it could end by itself."""
     with Path(sys.argv[2]).open("a") as log:
         read()
         say(HELLO)
@@ -326,7 +326,7 @@ def from_script():
 
 
 def in_a_shell():
-    """Good, behind a shell that stays in between."""
+    """Plays well in a child process, like a bot that a shell starts."""
     raise SystemExit(subprocess.call([sys.executable, "-I", "-S", __file__, "good", *sys.argv[2:]]))
 
 

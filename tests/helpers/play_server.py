@@ -21,8 +21,8 @@ class Serving:
     """Games in a folder, served until `stop`.
 
     Attributes:
-        base: Where, e.g. `http://127.0.0.1:40000`.
-        lobby: The games. To be read only.
+        base: URL of the server, e.g. `http://127.0.0.1:40000`.
+        lobby: The games. Tests only read them.
     """
 
     def __init__(self, folder, port=0, games=(), allowed=(), hosts=()):
@@ -44,46 +44,48 @@ class Serving:
         self.listener.close()
 
     def ask(self, path, body=None, *, method=None, headers=(), raw=None):
-        """(status, answer) of a request; the answer is parsed if it is JSON. `raw`: bytes instead of a JSON body."""
+        """Send a request. Returns (status, answer); the answer is parsed if it is JSON. `raw`: bytes to send instead of
+        a JSON body."""
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
-        heads = {"Content-Type": "application/json"} if data is not None else {}
+        all_headers = {"Content-Type": "application/json"} if data is not None else {}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method or ("GET" if data is None else "POST"), path, data, {**heads, **dict(headers)})
-            answer = connection.getresponse()
-            content = answer.read()
-            self.headers = answer.headers
+            method = method or ("GET" if data is None else "POST")
+            connection.request(method, path, data, {**all_headers, **dict(headers)})
+            response = connection.getresponse()
+            content = response.read()
+            self.headers = response.headers
         finally:
             connection.close()
-        if answer.headers.get_content_type() == "application/json":
-            return answer.status, json.loads(content)
-        return answer.status, content.decode()
+        if response.headers.get_content_type() == "application/json":
+            return response.status, json.loads(content)
+        return response.status, content.decode()
 
     def events(self, secret, count=None, after=None, until=None):
-        """The first `count` events of a seat's stream, or all up to one for which `until` holds."""
+        """The first `count` events of a seat's stream, or all events up to the first one for which `until` is true."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("GET", f"/api/{secret}/events" + ("" if after is None else f"?after={after}"))
-            answer = connection.getresponse()
-            found, kind, end = [], "", time.monotonic() + 60
-            while len(found) != count and not (until and found and until(found[-1])):
-                line = answer.readline().decode()
+            response = connection.getresponse()
+            events, event_type, deadline = [], "", time.monotonic() + 60
+            while len(events) != count and not (until and events and until(events[-1])):
+                line = response.readline().decode()
                 assert line, "the stream has ended"
-                assert time.monotonic() < end, f"waited in vain, heard {[state['number'] for state in found]}"
+                assert time.monotonic() < deadline, f"waited in vain, got {[state['number'] for state in events]}"
                 if line.startswith("event: "):
-                    kind = line[7:].strip()
-                elif line.startswith("data: ") and not kind:
-                    found.append(json.loads(line[6:]))
+                    event_type = line[7:].strip()
+                elif line.startswith("data: ") and not event_type:
+                    events.append(json.loads(line[6:]))
                 elif line == "\n":
-                    kind = ""
-            return found
+                    event_type = ""
+            return events
         finally:
             connection.close()
 
 
 @contextmanager
 def serving(folder, *arguments, **options):
-    """A server with one game, `deal(folder, *arguments, **options)`: (server, the hosted game)."""
+    """A server with one game, dealt by `deal(folder, *arguments, **options)`. Yields the server and the hosted game."""
     hosted = deal(folder, *arguments, **options)
     server = Serving(folder)
     try:
@@ -93,7 +95,7 @@ def serving(folder, *arguments, **options):
 
 
 def without_looks(monkeypatch):
-    """Let the default game be one that brings nothing for the play page but its text."""
+    """Replace the default game with one that has no page, picture or sentences of its own for the play page."""
     bare = replace(registry.find_game(DEFAULT_GAME), sentences=None, browser=None, page=None, picture=None)
     monkeypatch.setattr(registry, "_load", lambda name: bare)
 
@@ -105,15 +107,15 @@ def deal(folder, rules, names, agents=(), seed=5):
 
 @contextmanager
 def serving_at(game, folder, people, agents=(), seed=5, until=lambda position: True, choose=None):
-    """A server with a game, played up to a position for which `until` holds: (server, the hosted game).
+    """A server with a game, played up to a position for which `until` is true. Yields the server and the hosted game.
 
     Args:
         game: Name of the game.
         folder: Folder that keeps it.
         people, agents: Names of the players.
         seed: Seed of the first game; the next seeds follow until a game has such a position.
-        until: Whether a position, with all that is hidden, is the one.
-        choose: (game, random generator) -> a move; at random if it isn't given.
+        until: Function of a position, including hidden information: whether to stop there.
+        choose: Function of the game and a random generator that returns a move; None: random moves.
     """
     choose = choose or (lambda played, rng: rng.choice(played.moves()))
     for nth in range(seed, seed + 60):

@@ -1,4 +1,4 @@
-"""Positions drawn on one line, for tests that read like the rule they check.
+"""Positions of Artus drawn on one line, for tests that read like the rule they check.
 
 A drawing names the 28 seats clockwise from seat 0, with a bar before each further crown seat (7, 14, 21):
 
@@ -26,20 +26,25 @@ YELLOW = [27, 26, 25]
 """The three yellow plates, counted the same way; the first is the one right in front of the King."""
 
 
-# --- what there is to look forward to --------------------------------------------------------------------------------
+# --- prospects -------------------------------------------------------------------------------------------------------
 
 
 def prospects(position: dict, player: int) -> list[int]:
-    """What `evaluation.prospects` says of a position, from its plain data: score, seats, other seats, sum of what the
-    cards left would bring, the others' sums, the best card of the hand, the best one that the next player has left.
-    Then of each opponent but the last one the seats and the sum, and the best card of the one after; 0 for nobody."""
+    """The result of `evaluation.prospects`, from the plain data of a position.
+
+    Returns:
+        The player's score; value of their seats; value of the others' seats; points that their remaining cards would
+        bring; the same for the others; points of the best card in their hand; points of the next player's best
+        remaining card. Then, for each opponent except the last: value of their seats, points of their remaining cards,
+        points of the following opponent's best card. 0 for missing opponents.
+    """
     players = position["num_players"]
     cards = [left_to_play(position, who) for who in range(players)]
-    others = [(player + step) % players for step in range(1, players)]  # as they follow
+    others = [(player + turn) % players for turn in range(1, players)]  # in turn order
     seats = [sum(knights_on(position, who)) for who in others]
     sums = [card_sum(position, who, cards[who]) for who in others]
     best = [max((brought(position, who, card) for card in cards[who]), default=0) for who in others]
-    apart = [number for k in range(len(others) - 1) for number in (seats[k], sums[k], best[k + 1])]
+    by_opponent = [number for k in range(len(others) - 1) for number in (seats[k], sums[k], best[k + 1])]
     return [
         position["scores"][player],
         sum(knights_on(position, player)),
@@ -48,12 +53,13 @@ def prospects(position: dict, player: int) -> list[int]:
         sum(sums),
         max((brought(position, player, card) for card in position["hands"][player]), default=0),
         best[0],
-        *apart,
-        *(6 - len(apart)) * [0],
+        *by_opponent,
+        *(6 - len(by_opponent)) * [0],
     ]
 
 
 def left_to_play(position: dict, player: int) -> list[str]:
+    """Cards that a player hasn't played yet, in hand or in piles."""
     cards = list(DECK if position["rules"] == "advanced" else KNIGHT_CARDS + KING_CARDS)
     for card in position["played"][player]:
         cards.remove(card)
@@ -61,6 +67,7 @@ def left_to_play(position: dict, player: int) -> list[str]:
 
 
 def values_of(position: dict, counts) -> list[int]:
+    """Values of the seats with figures for which `counts` is true."""
     king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
     return [PLATES[(king - seat) % 28] for seat, figure in enumerate(position["seats"]) if figure and counts(figure)]
 
@@ -70,9 +77,12 @@ def knights_on(position: dict, player: int) -> list[int]:
 
 
 def card_sum(position: dict, player: int, cards: list[str]) -> int:
+    """Points that cards would bring a player now: the knight cards with different knights, any other card by itself."""
     knights = sorted(knights_on(position, player), reverse=True)
-    moves = [card for card in cards if BACK[card] == "knight"]
-    return sum(knights[: len(moves)]) + sum(brought(position, player, card) for card in cards if card not in moves)
+    knight_cards = [card for card in cards if BACK[card] == "knight"]
+    return sum(knights[: len(knight_cards)]) + sum(
+        brought(position, player, card) for card in cards if card not in knight_cards
+    )
 
 
 def brought(position: dict, player: int, card: str) -> int:
@@ -123,7 +133,7 @@ def _figure(token: str) -> dict | None:
 
 
 def drawing(position: dict) -> str:
-    """The drawing of a position, in the one form that `tidy` gives too."""
+    """The drawing of a position, in the form that `tidy` returns."""
     return tidy(" ".join(map(_token, position["seats"])))
 
 
@@ -136,13 +146,14 @@ def _token(figure: dict | None) -> str:
 
 
 def tidy(drawing: str) -> str:
-    """A drawing with even spaces."""
+    """A drawing with even spaces and bars."""
     tokens = [f"{token:<2}" for token in drawing.replace("|", " ").split()]
     return " | ".join(" ".join(tokens[crown : crown + 7]) for crown in (0, 7, 14, 21))
 
 
 def around(king: str, king_seat: int = 0, **figures: list[int]) -> str:
-    """A drawing from the values of the seats, e.g. `around("Kb", s2=[3], A=[5, 4])`; yellow plates from the King on."""
+    """A drawing from the values of the figures' seats, e.g. `around("Kb", s2=[3], A=[5, 4])`. A value of 0 means the
+    next free yellow plate, counted from the King."""
     tokens = ["."] * 28
     tokens[king_seat] = king
     yellow = iter(YELLOW)
@@ -160,27 +171,28 @@ def around(king: str, king_seat: int = 0, **figures: list[int]) -> str:
 def counts(
     rules: str, players: int, start: int, phase: str, turn: int, left: int, rounds: int
 ) -> list[tuple[int, int]]:
-    """How many cards each player has (played, drawn) when `rounds` whole rounds are behind."""
-    a_turn, all_draws = (1, 12) if rules == "beginner" else (2, 16)
+    """For each player (number of cards played, number of cards drawn) after `rounds` whole rounds and this turn's
+    decisions so far."""
+    cards_a_turn, all_draws = (1, 12) if rules == "beginner" else (2, 16)
     result = []
     for player in range(players):
-        had_his_turn = phase in ("play", "draw") and (player - start) % players < (turn - start) % players
-        played = a_turn * (rounds + had_his_turn)
+        had_turn = phase in ("play", "draw") and (player - start) % players < (turn - start) % players
+        played = cards_a_turn * (rounds + had_turn)
         drawn = min(played, all_draws)
         if player == turn and phase == "play":
-            played += a_turn - left
+            played += cards_a_turn - left
         elif player == turn and phase == "draw":
-            played += a_turn
-            drawn += a_turn - left
+            played += cards_a_turn
+            drawn += cards_a_turn - left
         result.append((played, drawn))
     return result
 
 
 def last_round(rules: str, hand: int, left: int) -> int:
-    """The latest round in which a player has so many cards in hand with `left` of them to play."""
-    a_turn, dealt, draws, rounds = (1, 4, 12, 16) if rules == "beginner" else (2, 6, 16, 11)
+    """The latest round in which a player has `hand` cards in hand, with `left` of them still to play in this turn."""
+    cards_a_turn, dealt, draws, rounds = (1, 4, 12, 16) if rules == "beginner" else (2, 6, 16, 11)
     for number in range(rounds - 1, -1, -1):
-        if dealt + min(a_turn * number, draws) - a_turn * number - (a_turn - left) == hand:
+        if dealt + min(cards_a_turn * number, draws) - cards_a_turn * number - (cards_a_turn - left) == hand:
             return number
     raise AssertionError(f"nobody has {hand} cards in hand with {left} to play")
 
@@ -201,23 +213,23 @@ def position(
     scores: list[int] | None = None,
     shuffle: random.Random | None = None,
 ) -> dict:
-    """A whole position from a drawing and the cards that matter; all others are put where the rules let them be.
+    """A whole position from a drawing and the cards that a test needs; all other cards go where the rules allow.
 
     Args:
-        hand: Cards that the player to move holds. Without `rounds` they are his whole hand, as late as possible in the
+        hand: Cards that the player to move holds. Without `rounds` they are the whole hand, as late as possible in the
             game.
-        left: Cards still to play or draw; the full number of the turn if not given.
-        rounds: Whole rounds that are behind.
-        hands: Cards that players hold, as far as they matter.
-        piles: Cards that lie on top of players' piles, the next one first, as far as they matter.
-        shuffle: Put the other cards anywhere; without it the order of the deck decides.
+        left: Number of cards still to play or draw; the full number of the turn if not given.
+        rounds: Number of whole rounds that have been played.
+        hands: Cards that players must hold, by player.
+        piles: Cards that must lie on top of players' piles, the next one first, by player and back.
+        shuffle: Random generator that places the other cards; None: always the same order.
     """
-    where = seats(table)
-    owners = [figure["knight"] for figure in where if figure and "knight" in figure]
+    figures = seats(table)
+    owners = [figure["knight"] for figure in figures if figure and "knight" in figure]
     players = players or max(1, *owners) + 1
-    a_turn = 1 if rules == "beginner" else 2
+    cards_a_turn = 1 if rules == "beginner" else 2
     if left is None:
-        left = {"place": 1, "over": 0}.get(phase, a_turn)
+        left = {"place": 1, "over": 0}.get(phase, cards_a_turn)
     hands = dict(hands or {})
     if hand is not None:
         hands[turn] = hand
@@ -239,7 +251,7 @@ def position(
         "phase": phase,
         "turn": turn,
         "left": left,
-        "seats": where,
+        "seats": figures,
         "hands": [stack[0] for stack in stacks],
         "piles": [stack[1] for stack in stacks],
         "played": [stack[2] for stack in stacks],
@@ -248,30 +260,30 @@ def position(
 
 
 def _cards(rules, played, drawn, hand, tops, shuffle):
-    """One player's (hand, piles, played cards): `hand` and `tops` are where they should be, the rest anywhere
-    allowed."""
+    """One player's (hand, piles, played cards), with the wanted cards in hand and on top of the piles, and all others
+    where the rules allow."""
     backs = ("knight", "king") if rules == "beginner" else ("knight", "king", "scoring")
     dealt = 2 if rules == "beginner" else 3
-    loose = Counter(card for back in backs for card in BACKS[back])
-    loose.subtract(hand)
-    loose.subtract(card for cards in tops.values() for card in cards)
-    assert min(loose.values()) >= 0, "a card is wanted twice"
-    rest = list(loose.elements())
-    shuffle.shuffle(rest)
-    # Cards that have left the piles: the wanted hand, then enough of the dealt backs, then any.
-    out = []
-    need = 2 * dealt + drawn - len(hand)
-    have = Counter(BACK[card] for card in hand)
+    other_cards = Counter(card for back in backs for card in BACKS[back])
+    other_cards.subtract(hand)
+    other_cards.subtract(card for cards in tops.values() for card in cards)
+    assert min(other_cards.values()) >= 0, "a card is wanted twice"
+    in_piles = list(other_cards.elements())
+    shuffle.shuffle(in_piles)
+    # Cards that have left the piles, besides the wanted hand: enough with the backs that are dealt first, then any.
+    out_of_piles = []
+    num_needed = 2 * dealt + drawn - len(hand)
+    back_counts = Counter(BACK[card] for card in hand)
     for back in ("knight", "king"):
-        missing = max(0, dealt - have[back])
-        out += [card for card in rest if BACK[card] == back][:missing]
-    for card in out:
-        rest.remove(card)
-    assert len(out) <= need, "more cards are dealt than this hand leaves room for"
-    while len(out) < need:
-        out.append(rest.pop())
-    shuffle.shuffle(out)
-    done, kept = out[:played], out[played:]
-    assert len(done) == played, "these hands are too large at this point of the game"
-    stacks = {back: [*tops.get(back, []), *(card for card in rest if BACK[card] == back)] for back in BACKS}
-    return sorted([*hand, *kept], key=DECK.index), stacks, done
+        num_missing = max(0, dealt - back_counts[back])
+        out_of_piles += [card for card in in_piles if BACK[card] == back][:num_missing]
+    for card in out_of_piles:
+        in_piles.remove(card)
+    assert len(out_of_piles) <= num_needed, "more cards are dealt than this hand leaves room for"
+    while len(out_of_piles) < num_needed:
+        out_of_piles.append(in_piles.pop())
+    shuffle.shuffle(out_of_piles)
+    played_cards, also_in_hand = out_of_piles[:played], out_of_piles[played:]
+    assert len(played_cards) == played, "these hands are too large at this point of the game"
+    stacks = {back: [*tops.get(back, []), *(card for card in in_piles if BACK[card] == back)] for back in BACKS}
+    return sorted([*hand, *also_in_hand], key=DECK.index), stacks, played_cards

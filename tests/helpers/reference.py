@@ -1,7 +1,7 @@
-"""A second, slow reading of the rules on plain positions (dicts of lists), to compare the environment with.
+"""A second, slow implementation of Artus on plain positions (dicts of lists), to compare the environment with.
 
 It shares no code with `artus_env` and is written from the rules alone: no slots, no action ids, no bit sets. `moves`
-lists the legal moves of a position as text, `play` gives the position after one.
+returns the legal moves of a position as texts, `play` the position after a move.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def king_seat(position):
     return next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
 
 
-def worth(position, seat):
+def value_of(position, seat):
+    """The value of a seat, from the King's seat counter-clockwise."""
     return WHEEL[(king_seat(position) - seat) % 28]
 
 
@@ -55,6 +56,7 @@ def own_knights(position):
 
 
 def royals(position, colour, kinds=("prince", "king")):
+    """Seats of the princes and the King with this colour ("any": all)."""
     return [
         seat
         for seat, figure in enumerate(position["seats"])
@@ -63,7 +65,7 @@ def royals(position, colour, kinds=("prince", "king")):
 
 
 def card_moves(position, card):
-    """Everything that can be done with one card."""
+    """All moves with one card."""
     colour = next((colour for colour in ("silver", "bronze", "any") if colour in card), None)
     if card.startswith("ring-"):
         return [f"{card}:{seat}" for seat in royals(position, colour, kinds=("prince",))]
@@ -98,18 +100,18 @@ def moves(position):
 
 
 def score(position, card):
-    """Points of a scoring card, or of the best knight: those of the best choice of knights that the card allows."""
+    """Points of a scoring card: those of the best choice of knights that the card allows."""
     knights = own_knights(position)
     if card == "all":
-        return sum(worth(position, seat) for seat in knights)
+        return sum(value_of(position, seat) for seat in knights)
     if card == "reversed":
-        return -sum(worth(position, seat) for seat in knights)
+        return -sum(value_of(position, seat) for seat in knights)
     if card == "choice:best":
-        return max(worth(position, seat) for seat in knights)
-    size, penalty = {"colors": (3, -15), "carpet": (2, -25), "reds": (3, -50)}[card]
-    results = []
-    for chosen in combinations(knights, size):
-        values = [worth(position, seat) for seat in chosen]
+        return max(value_of(position, seat) for seat in knights)
+    num_knights, penalty = {"colors": (3, -15), "carpet": (2, -25), "reds": (3, -50)}[card]
+    sums = []
+    for chosen in combinations(knights, num_knights):
+        values = [value_of(position, seat) for seat in chosen]
         if card == "colors":
             fits = any(v > 0 for v in values) and any(v == 0 for v in values) and any(v < 0 for v in values)
         elif card == "carpet":
@@ -117,28 +119,30 @@ def score(position, card):
         else:
             fits = all(v < 0 for v in values)
         if fits:
-            results.append(sum(values))
-    return max(results, default=penalty)
+            sums.append(sum(values))
+    return max(sums, default=penalty)
 
 
 def move_figure(position, origin, target):
-    """Move a figure; who sat there goes to the next free seat counter-clockwise. Returns the value of the seat left."""
+    """Move a figure. A figure on the target goes to the next free seat counter-clockwise. Returns the value of the seat
+    that the moving figure leaves."""
     table = position["seats"]
-    points = worth(position, origin)
+    points = value_of(position, origin)
     mover, table[origin] = table[origin], None
-    victim, table[target] = table[target], mover
-    if victim:
+    pushed, table[target] = table[target], mover
+    if pushed:
         free = target
         while table[free]:
             free = (free - 1) % 28
-        table[free] = victim
+        table[free] = pushed
     return points
 
 
 def give_ring(position, seat):
-    """Put a ring on a prince; with the third he is King and the old King keeps one."""
+    """Give a prince a ring. With the third one he becomes King, and the old King a prince with one ring. Returns the
+    value of the prince's seat."""
     table = position["seats"]
-    points = worth(position, seat)
+    points = value_of(position, seat)
     prince = table[seat]
     if prince["rings"] == 1:
         table[seat] = {"prince": prince["prince"], "rings": 2}
@@ -150,7 +154,7 @@ def give_ring(position, seat):
 
 
 def copied(position):
-    """A position that can be changed without changing the old one. Figures are never changed, only replaced."""
+    """A copy of a position that can be changed. Figures are shared: they are replaced, never changed."""
     return {
         **position,
         "seats": list(position["seats"]),
@@ -164,31 +168,31 @@ def copied(position):
 def play(position, move):
     """The position after a legal move."""
     after = copied(position)
-    player, count = after["turn"], after["num_players"]
+    player, num_players = after["turn"], after["num_players"]
     if after["phase"] == "place":
         after["seats"][int(move[1:])] = {"knight": player}
         on_table = sum("knight" in figure for figure in after["seats"] if figure)
-        if on_table == count * KNIGHTS[count]:
+        if on_table == num_players * KNIGHTS[num_players]:
             begin_turn(after, after["start_player"])
         else:
-            after["turn"] = (player - 1) % count
+            after["turn"] = (player - 1) % num_players
         return after
     if after["phase"] == "draw":
         card = after["piles"][player][move.removeprefix("draw:")].pop(0)
         after["hands"][player] = sorted([*after["hands"][player], card], key=DECK.index)
         after["left"] -= 1
         if after["left"] == 0:
-            begin_turn(after, (player + 1) % count)
+            begin_turn(after, (player + 1) % num_players)
         return after
 
-    card, _, what = move.partition(":")
-    if ">" in what:
-        origin, target = what.split(">")
+    card, _, argument = move.partition(":")
+    if ">" in argument:
+        origin, target = argument.split(">")
         points = move_figure(after, int(origin), int(target))
     elif card.startswith("ring-"):
-        points = give_ring(after, int(what))
-    elif what.startswith("ring:"):
-        points = give_ring(after, int(what.removeprefix("ring:")))
+        points = give_ring(after, int(argument))
+    elif argument.startswith("ring:"):
+        points = give_ring(after, int(argument.removeprefix("ring:")))
     else:
         points = score(after, move)
     after["scores"][player] += points
@@ -196,16 +200,17 @@ def play(position, move):
     after["played"][player].append(card)
     after["left"] -= 1
     if after["left"] == 0:
-        a_turn = 2 if after["rules"] == "advanced" else 1
-        in_piles = sum(len(cards) for cards in after["piles"][player].values())
-        if in_piles:
-            after["phase"], after["left"] = "draw", min(a_turn, in_piles)
+        cards_a_turn = 2 if after["rules"] == "advanced" else 1
+        num_in_piles = sum(len(cards) for cards in after["piles"][player].values())
+        if num_in_piles:
+            after["phase"], after["left"] = "draw", min(cards_a_turn, num_in_piles)
         else:
-            begin_turn(after, (player + 1) % count)
+            begin_turn(after, (player + 1) % num_players)
     return after
 
 
 def begin_turn(position, player):
+    """Begin a player's turn, or end the game if all hands are empty."""
     if any(position["hands"]):
         position["phase"], position["turn"] = "play", player
         position["left"] = 2 if position["rules"] == "advanced" else 1
@@ -214,7 +219,7 @@ def begin_turn(position, player):
 
 
 def perft(position, depth):
-    """Number of legal move sequences of a length."""
+    """Number of sequences of `depth` legal moves."""
     legal = moves(position)
     if depth == 1:
         return len(legal)

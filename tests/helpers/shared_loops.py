@@ -9,7 +9,7 @@ BEGUN, TOLD = 0, 1
 
 @jit_shared
 def count_up(times, doer, fails, low, high, share):
-    """Does each game once and says in which share; one may fail."""
+    """Count each game once, and write the share that counted it; the game `fails` raises an error."""
     for game in range(low, high):
         times[game] += 1
         doer[game] = share
@@ -38,7 +38,7 @@ def run(arguments, number, function, low, high):
 
 @jit_shared
 def meet(words, times, low, high, share):
-    """The first share gives another thread time to begin the second one, which ends when it is told to."""
+    """The first share waits until another thread has begun the second share, which ends when `words[TOLD]` is set."""
     address = words.ctypes.data
     if share == 0:
         for _ in range(1_000_000):

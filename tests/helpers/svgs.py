@@ -1,4 +1,4 @@
-"""Reading pictures: what is drawn in an SVG, found by its `data-` attributes."""
+"""Reads SVG pictures: finds their elements by `data-` attributes."""
 
 import xml.etree.ElementTree as ET
 
@@ -10,16 +10,16 @@ def parsed(svg):
 
 
 def having(root, **attributes):
-    """Elements with these `data-` attributes; None: with any value."""
-    wanted = {f"data-{key}": value for key, value in attributes.items()}
-    return [e for e in root.iter() if all(k in e.attrib and v in (None, e.get(k)) for k, v in wanted.items())]
+    """Elements with these `data-` attributes; None stands for any value."""
+    data_attributes = {f"data-{key}": value for key, value in attributes.items()}
+    return [e for e in root.iter() if all(k in e.attrib and v in (None, e.get(k)) for k, v in data_attributes.items())]
 
 
 def texts(element):
-    """All that is written in an element."""
+    """The texts in an element."""
     return ["".join(text.itertext()) for text in element.iter(f"{SVG}text")]
 
 
 def has_no_ids(root):
-    """Whether any number of such pictures can stand on one page."""
+    """Whether a picture has no ids and no references to ids, so that several can be on one page."""
     return not [e for e in root.iter() if "id" in e.attrib or any("url(" in value for value in e.attrib.values())]

@@ -1,4 +1,4 @@
-"""What two ranks do for `test_ranks.py`.
+"""Script of two ranks for `test_ranks.py`.
 
 `torchrun --nproc-per-node 2 two_ranks.py FOLDER cpu`, or `cuda`.
 """
@@ -25,7 +25,7 @@ TINY = {
 }  # fmt: skip
 ROUND = 64 * 16
 STILL = {"learning_rate": 0.0, "max_grad_norm": 1e9}
-"""A step changes nothing, and its gradient is left as it is."""
+"""Settings with which a step changes no weights and doesn't clip the gradient."""
 FINITE = {"steps": 24 * ROUND}
 
 
@@ -36,41 +36,42 @@ def play(trainer, rounds):
 
 
 def gradients(settings, ranks):
-    """Gradients of two steps: in one rank 1 has half as many decisions as rank 0, in the other it has none."""
+    """Save the gradients of two steps: in one, rank 1 has half as many decisions as rank 0; in the other, none."""
     folder = settings.runs
     trainer = Trainer(dataclasses.replace(settings, **STILL), ranks)
     normalise, trainer._normalise = trainer._normalise, lambda: None
     trainer.collect()
     rollout = trainer.rollout
-    kept = {"raw": torch.from_numpy(rollout.advantage[rollout.ready])}
+    tensors = {"raw": torch.from_numpy(rollout.advantage[rollout.ready])}
     normalise()
-    kept |= {"normalised": torch.from_numpy(rollout.advantage[rollout.ready])}
+    tensors |= {"normalised": torch.from_numpy(rollout.advantage[rollout.ready])}
     decisions = Decisions(rollout, 2.0, trainer.device)
     ready = torch.from_numpy(np.flatnonzero(rollout.ready))
     for name, rows in {"half": ready[:: 1 + ranks.rank], "none": ready[: len(ready) * (1 - ranks.rank)]}.items():
         batch = decisions.minibatch(rows)
         trainer.optimizer.zero_grad()
         loss(trainer.network, batch, trainer.settings)[0].backward()
-        kept |= {f"{name}.batch": tuple(part.cpu() if torch.is_tensor(part) else part for part in batch)}
-        kept |= {f"{name}.{weights}": part.grad.clone().cpu() for weights, part in trainer.network.named_parameters()}
-    torch.save(kept, folder / f"gradients-{ranks.rank}.pt")
+        tensors |= {f"{name}.batch": tuple(part.cpu() if torch.is_tensor(part) else part for part in batch)}
+        parameters = trainer.network.named_parameters()
+        tensors |= {f"{name}.{weights}": parameter.grad.clone().cpu() for weights, parameter in parameters}
+    torch.save(tensors, folder / f"gradients-{ranks.rank}.pt")
     values = np.arange(10, dtype=np.float32)
-    found = ranks.statistics(values[: 10 * (1 - ranks.rank)])
-    assert found == (10, pytest.approx(values.mean()), pytest.approx(values.var()))
+    statistics = ranks.statistics(values[: 10 * (1 - ranks.rank)])
+    assert statistics == (10, pytest.approx(values.mean()), pytest.approx(values.var()))
 
 
 def rounds(settings, ranks):
-    """Four in a row, and two and two."""
-    whole = dataclasses.replace(settings, **FINITE, runs=settings.runs / "whole")
-    trainer = Trainer(whole, ranks)
+    """Train four rounds without interruption, and two plus two rounds with a checkpoint between them."""
+    uninterrupted = dataclasses.replace(settings, **FINITE, runs=settings.runs / "whole")
+    trainer = Trainer(uninterrupted, ranks)
     play(trainer, 4)
     trainer.save()
-    parted = dataclasses.replace(whole, runs=settings.runs / "parted")
-    trainer = Trainer(parted, ranks)
+    resumed = dataclasses.replace(uninterrupted, runs=settings.runs / "parted")
+    trainer = Trainer(resumed, ranks)
     play(trainer, 2)
     trainer.save()
-    trainer.collect()  # and what came after the checkpoint is lost
-    trainer = Trainer(parted, ranks)
+    trainer.collect()  # lost, because it came after the checkpoint
+    trainer = Trainer(resumed, ranks)
     trainer.load()
     play(trainer, 2)
     trainer.save()
@@ -91,7 +92,7 @@ def stopped(settings, ranks):
 
 
 def failing(settings, ranks):
-    """Rank 0 alone says why; the others only end."""
+    """An error on rank 0: it raises this error, and the other ranks exit."""
     with pytest.raises(ZeroDivisionError if ranks.first else SystemExit):
         ranks.from_first(lambda: 1 / 0)
 

@@ -1,5 +1,5 @@
-"""Hoard: an auction for 2 or 3 players. Each of them has counted one part of a hoard, 1 to 12 coins, in secret. In turn
-they raise the bid by 1 to 3 coins or drop out. The last player left takes the hoard and pays the bid.
+"""Hoard: an auction for 2 or 3 players. Each player secretly knows one part of a hoard, 1 to 12 coins. In turn they
+raise the bid by 1 to 3 coins or drop out. The last player left takes the hoard and pays the bid.
 
 A game may end before a player has decided anything: when all players before them have dropped out.
 """
@@ -13,15 +13,15 @@ from artus_env.authoring import Definition, Feature, Positions, below, jit, rand
 
 SEATS, DROP, MOST_RAISE = 3, 0, 3
 NUMBERS = ("start_player", "bid")
-LISTS = ("parts", "out")  # coins in each player's part; 1 for those who have dropped out
+LISTS = ("parts", "out")  # coins in each player's part; 1 for players who have dropped out
 STATE = state_dtype(SEATS, [(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
-START = 100  # number of the random stream that says who starts; those below are for the parts
+START = 100  # index of the random number for the start player; lower ones are for the parts
 
 
 @dataclass(frozen=True)
 class Components:
-    coins: int = 12  # in one part, at most
-    raises: int = MOST_RAISE  # coins that a player may add at once, at most
+    coins: int = 12  # maximum number of coins in one part
+    raises: int = MOST_RAISE  # maximum number of coins by which a player may raise the bid
 
     @property
     def hash(self):
@@ -33,8 +33,8 @@ def build_tables(components):
 
 
 @jit
-def left(g):
-    """How many players haven't dropped out."""
+def num_bidders(g):
+    """Number of players who haven't dropped out."""
     return int(g["num_players"]) - int(g["out"].sum())
 
 
@@ -50,7 +50,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 
 @jit
 def is_over(t, g):
-    return left(g) == 1
+    return num_bidders(g) == 1
 
 
 @jit
@@ -58,9 +58,9 @@ def legal(t, g, words):
     words[0] = 0
     if not is_over(t, g):
         words[0] = 1 << DROP
-        for more in range(1, int(t["raises"]) + 1):
-            if int(g["bid"]) + more <= int(t["coins"]) * int(g["num_players"]):
-                words[0] |= np.uint64(1 << more)
+        for coins in range(1, int(t["raises"]) + 1):
+            if int(g["bid"]) + coins <= int(t["coins"]) * int(g["num_players"]):
+                words[0] |= np.uint64(1 << coins)
 
 
 @jit
@@ -68,19 +68,20 @@ def play(t, g, action):
     player, players = int(g["player"]), int(g["num_players"])
     g["bid"] = int(g["bid"]) + action
     g["out"][player] = action == DROP
-    following = (player + 1) % players
-    while g["out"][following]:
-        following = (following + 1) % players
-    g["player"] = following
+    next_player = (player + 1) % players
+    while g["out"][next_player]:
+        next_player = (next_player + 1) % players
+    g["player"] = next_player
     if is_over(t, g):
-        g["scores"][following] = g["parts"].sum() - g["bid"]
+        g["scores"][next_player] = g["parts"].sum() - g["bid"]
         g["player"] = g["start_player"]
-    return 0  # who drops out scores nothing
+    return 0  # dropping out scores nothing, and coins are paid only at the end
 
 
 @jit
 def observe(t, g, viewer, out):
-    """From the viewer on: parts as far as they are known, who takes part (2: is still in), who is to move; the bid."""
+    """Write, for each player from the viewer on: the part if it is known; 2 for bidders, 1 for players who have dropped
+    out; 1 for the player to move. Then the bid."""
     players, over, out[:] = int(g["num_players"]), is_over(t, g), 0
     for k in range(players):
         p = (viewer + k) % players
@@ -107,18 +108,18 @@ def features(components):
 
 
 def check(g, components):
-    """What is wrong with a position each of whose fields is right by itself."""
+    """Raise a ValueError if the fields of a position don't fit together."""
     players, player, start = int(g["num_players"]), int(g["player"]), int(g["start_player"])
     scores, parts, out = (g[name][:players].tolist() for name in ("scores", *LISTS))
-    over = sum(out) == players - 1
-    last = [sum(parts) - int(g["bid"]) if over and not out[p] else 0 for p in range(players)]
+    ended = sum(out) == players - 1
+    expected_scores = [sum(parts) - int(g["bid"]) if ended and not out[p] else 0 for p in range(players)]
     checks = (
         ("start_player", 0 <= start < players),
         ("parts", all(1 <= part <= components.coins for part in parts)),
         ("out", all(flag in (0, 1) for flag in out) and sum(out) < players),
-        ("player", player == start if over else not out[player]),
+        ("player", player == start if ended else not out[player]),
         ("bid", 0 <= g["bid"] <= components.coins * players),
-        ("scores", scores == last),
+        ("scores", scores == expected_scores),
     )
     for field, fits in checks:
         if not fits:

@@ -1,5 +1,5 @@
-"""Magpies: a game of secret bids for 2 to 6 players, who are dealt three of twenty cards in every round. One after the
-other bids a card, face down; the highest of them takes a jewel. The first player with five jewels wins."""
+"""Magpies: a game of secret bids for 2 to 6 players, who are dealt three of twenty cards in every round. In turn each
+player bids a card, face down; the highest card takes a jewel. The first player with five jewels wins."""
 
 import sys
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ class Components:
 
 @jit
 def give_hands(g, viewer, key, number):
-    """Deal hands to all but the viewer (-1: to all) by the random numbers of a key, from `number` on."""
-    taken = 0 if viewer < 0 else int(g["hands"][viewer])
+    """Deal hands to all players but the viewer (-1: to all), by the random numbers of a key from index `number` on."""
+    dealt_bits = 0 if viewer < 0 else int(g["hands"][viewer])
     for p in range(int(g["num_players"])):
         if p != viewer:
             hand, card = 0, 0
             while popcount(hand) < HAND:
                 card = below(random_bits(key, number), CARDS)
                 number += 1
-                hand |= (1 << card) & ~taken
-            taken |= hand
+                hand |= (1 << card) & ~dealt_bits
+            dealt_bits |= hand
             g["hands"][p] = hand
             if g["bids"][p] != NO_BID:
-                g["bids"][p] = card  # the last one drawn is as likely as any
+                g["bids"][p] = card  # each card of the hand is equally likely to be the last one drawn
 
 
 @jit
@@ -82,7 +82,7 @@ def public_action(t, g, action, viewer):
 
 @jit
 def is_revealed(t, g, action, viewer, now):
-    return now["round"] > g["round"]  # the bids of a round are turned up together
+    return now["round"] > g["round"]  # all bids are revealed at the end of the round
 
 
 @jit
@@ -106,7 +106,7 @@ def features(components):
 
 
 def check(g, components):
-    """What is wrong with a position each of whose fields is right by itself."""
+    """Raise a ValueError if the fields of a position don't fit together."""
     goal = components.goal
     players, start, player = int(g["num_players"]), int(g["start_player"]), int(g["player"])
     scores, hands, bids = g["scores"].tolist(), g["hands"][:players].tolist(), g["bids"][:players].tolist()

@@ -1,7 +1,7 @@
 """The action table, and the box as a record for compiled code.
 
-Actions are numbered: the kinds of cards in the order of the deck, a trump chip for each suit, decline, then the pairs
-of chip places that can be swapped. With the standard box these are 68 + 6 + 1 + 15.
+Action ids are numbered in this order: play a card of each kind, in the order of the deck; place the trump chip of each
+suit; decline; swap the chips on each pair of places. In the standard box these are 68 + 6 + 1 + 15 actions.
 """
 
 from __future__ import annotations
@@ -19,33 +19,37 @@ CARD, TRUMP, DECLINE, SWAP = range(4)
 MAX_SWAPS = MAX_SUITS * (MAX_SUITS - 1) // 2
 MAX_KINDS = MAX_CARDS - 2 * (MAX_COPIES - 1)
 MASK_WORDS = (MAX_KINDS + MAX_SUITS + 1 + MAX_SWAPS + 63) // 64
-"""Words of 64 bits that hold the actions of any box."""
+"""Number of 64-bit words that hold a set of actions, in any box."""
 
 TABLES = np.dtype(
     [
-        ("suits", np.int8),
-        ("values", np.int8),
-        ("cards", np.int8),  # single cards in the deck
-        ("hand", np.int8),
+        ("suits", np.int8),  # number of suits
+        ("values", np.int8),  # number of cards of a suit, and the highest value
+        ("cards", np.int8),  # number of cards in the deck
+        ("hand", np.int8),  # number of cards dealt to each player
         ("fields", np.int8),  # number of the last field
         ("swords", np.int64),  # bit f: field f carries a sword
         ("deck", np.int8, (MAX_CARDS,)),  # kind of each card, in deck order
         ("copies", np.int8, (MAX_KINDS,)),
-        ("group", np.int8, (MAX_KINDS,)),  # suit of each kind; KNIGHTS, SHIELDS for those (see `state.GROUPS`)
+        ("group", np.int8, (MAX_KINDS,)),  # group of each kind: its suit, or KNIGHTS or SHIELDS (see `state.GROUPS`)
         ("value", np.int8, (MAX_KINDS,)),  # value of each kind, 0 for super-trumps
-        ("full", np.int16, (MAX_SUITS + 2,)),  # all cards, as a set (see `state.GROUPS`)
-        ("trump_actions", np.int8),  # first id of: place the chip of a suit
-        ("decline", np.int8),
-        ("swap_actions", np.int8),  # first id of: swap the chips on two places
+        ("full", np.int16, (MAX_SUITS + 2,)),  # all cards of the box, as a set of cards (see `state.GROUPS`)
+        ("trump_actions", np.int8),  # id of the first action that places a chip
+        ("decline", np.int8),  # id of the action that places no chip
+        ("swap_actions", np.int8),  # id of the first action that swaps the chips on two places
         ("num_actions", np.int8),
-        ("swaps", np.int8, (MAX_SWAPS, 2)),  # the two places, from 1 on
+        ("swaps", np.int8, (MAX_SWAPS, 2)),  # the two places of each swap, numbered from 1
         ("swap_words", np.uint64, (MASK_WORDS,)),  # all swaps, as a set of actions
     ]
 )
 
 
 class Action(NamedTuple):
-    """Meaning of an action id: `number` is the kind of a card or a suit, `places` are the two that are swapped."""
+    """Meaning of an action id.
+
+    `effect` is CARD, TRUMP, DECLINE or SWAP, `number` the kind of the card or the suit of the chip, and `places` are
+    those whose chips are swapped.
+    """
 
     effect: int
     number: int = 0
@@ -54,7 +58,7 @@ class Action(NamedTuple):
 
 @lru_cache(maxsize=16)
 def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
-    """One entry for each action id."""
+    """The meaning of each action, by its id."""
     suits = range(len(components.suits))
     return (
         *(Action(CARD, kind) for kind in range(len(components.cards))),
@@ -76,7 +80,7 @@ def build_tables(components: Components) -> np.ndarray:
     t["deck"] = -1
     t["deck"][: len(components.deck)] = components.deck
     t["copies"][:kinds] = components.copies
-    for kind in range(kinds - 2):
+    for kind in range(kinds - 2):  # all but knight and shield
         t["group"][kind], t["value"][kind] = kind // components.values, kind % components.values + 1
     t["group"][kinds - 2 : kinds] = KNIGHTS, SHIELDS
     t["full"][:suits] = (1 << components.values) - 1

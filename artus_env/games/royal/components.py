@@ -25,7 +25,7 @@ MAX_FIELDS = 60
 SUPER_TRUMPS = ("knight", "shield")
 RULES = ("standard",)
 RULES_VERSION = 1
-"""Written into records; raised when the same moves no longer give the same game."""
+"""Written into records; increased when the same moves no longer give the same game."""
 
 RECONSTRUCTED = (
     "which fields carry swords",
@@ -39,7 +39,7 @@ class Components(Box):
 
     Attributes:
         suits: Names of the suits, in the order of the deck; each has a trump chip, and there is a place for every chip.
-        values: The cards of a suit are worth 1 to `values`.
+        values: Highest value of a card; each suit has one card of each value from 1 to this.
         knights, shields: Number of super-trumps of each kind.
         fields: Number of the last field, Artus; pawns start on field 0.
         swords: Fields with a sword; a player whose pawn lands there may place or swap trump chips.
@@ -65,7 +65,7 @@ class Components(Box):
             object.__setattr__(self, name, tuple(parts))
         for suit in self.suits:
             if not isinstance(suit, str) or not re.fullmatch("[a-z]{1,16}", suit) or suit in SUPER_TRUMPS:
-                raise ValueError(f"suits: a name is 1 to 16 small letters and no super-trump's, got {shown(suit)}")
+                raise ValueError(f"suits: a name has 1 to 16 small letters and is no super-trump, got {shown(suit)}")
         if len(set(self.suits)) != len(self.suits) or not 2 <= len(self.suits) <= MAX_SUITS:
             raise ValueError(f"suits must be 2 to {MAX_SUITS} different names, got {shown(self.suits)}")
         for name, low, high in (

@@ -1,4 +1,4 @@
-"""Tables for the documentation, generated from the game's own data: head and rows of each."""
+"""Tables for the documentation, generated from the game's own data."""
 
 from __future__ import annotations
 
@@ -26,31 +26,34 @@ def box(components: Components = STANDARD) -> DocTable:
 
 
 def actions(components: Components = STANDARD) -> DocTable:
-    """Action ids, one row for each kind."""
+    """Action ids: one row for the cards of each suit and for each other effect."""
     rows = []
-    for (effect, _), run in groupby(enumerate(action_table(components)), key=lambda pair: _kind(pair[1], components)):
-        members = list(run)
-        (first, low), (last, high) = members[0], members[-1]
-        rows.append([f"{first}..{last}" if last > first else first, *_meaning(effect, low, high, components)])
+    for (effect, _), group in groupby(
+        enumerate(action_table(components)), key=lambda entry: _row_key(entry[1], components)
+    ):
+        entries = list(group)
+        (first_id, first), (last_id, last) = entries[0], entries[-1]
+        ids = f"{first_id}..{last_id}" if last_id > first_id else first_id
+        rows.append([ids, *_meaning(effect, first, last, components)])
     return DocTable(["ids", "move", "action"], rows)
 
 
-def _kind(action: Action, components: Components) -> tuple[int, int]:
-    """Key of a row: effect of its actions, and suit of their cards."""
+def _row_key(action: Action, components: Components) -> tuple[int, int]:
+    """Key of the row that an action belongs to: its effect, and the suit of its card."""
     return action.effect, action.number // components.values if action.effect == CARD else 0
 
 
-def _meaning(effect: int, low: Action, high: Action, components: Components) -> tuple[str, str]:
-    """Moves of a row, and their effect."""
+def _meaning(effect: int, first: Action, last: Action, components: Components) -> tuple[str, str]:
+    """The moves of a row, from its first to its last action, and what they do."""
     if effect == CARD:
-        names = [components.cards[action.number] for action in (low, high)]
-        between = " .. " if low.number < len(components.suits) * components.values else ", "
+        names = [components.cards[action.number] for action in (first, last)]
+        between = " .. " if first.number < len(components.suits) * components.values else ", "
         return f"`{names[0]}`{between}`{names[1]}`", "play a card"
     if effect == TRUMP:
-        names = [components.suits[action.number] for action in (low, high)]
+        names = [components.suits[action.number] for action in (first, last)]
         return f"`trump:{names[0]}` .. `trump:{names[1]}`", "place the chip of a suit; suits in the order of the deck"
     if effect == SWAP:
-        texts = [f"`swap:{first}:{second}`" for first, second in (low.places, high.places)]
+        texts = [f"`swap:{low}:{high}`" for low, high in (first.places, last.places)]
         return " .. ".join(texts), "swap the chips on two places; in rising order of the first, then of the second"
     return "`decline`", "place no chip"
 

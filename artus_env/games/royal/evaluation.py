@@ -16,14 +16,15 @@ from artus_env.games.royal.components import MAX_PLAYERS, MAX_SUITS, MAX_VALUE
 from artus_env.games.royal.rules import beats, chips_placed, hand_size, is_sword, landing, last_card, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SHIELDS, SWORD_PHASE, TRICK_PHASE
 
-LAST = MAX_SUITS - 1
+LAST_SUIT = MAX_SUITS - 1
 SUIT_BITS = (1 << MAX_VALUE) - 1
+"""Mask for the values of one suit."""
 
 PLAIN, CHIPLESS, TOP = range(3)
 TRUMPS = 4
-"""Rows of `WORTH`: suits while no chip is placed, suits without a chip, then four rows of trumps: the highest, the
-second, the third, all others."""
-_FITTED = {
+"""Rows of `WORTH`: PLAIN for suits while no chip is placed, CHIPLESS for suits without a chip while others have one,
+and from TOP on TRUMPS rows for trumps: the highest, the second, the third, all others."""
+_FITTED = {  # by number of players, for each row: tricks of a highest card, minimum, factor for each higher card
     2: ((0.42, 0.0, 0.8), (0.54, 0.15, 0.7), (0.92, 0.5, 0.62), (0.68, 0.4, 0.55), (0.44, 0.28, 0.5), (0.24, 0.2, 0.5)),
     4: (
         (0.42, 0.0, 0.5),
@@ -46,40 +47,46 @@ _FITTED_SUPER = {2: 1.12, 4: 0.93, 6: 0.84}
 
 
 def _worth() -> tuple[np.ndarray, np.ndarray]:
-    """Expected tricks of cards: shape (players - 2, row, higher unseen cards), and of super-trumps, by players - 2."""
+    """The tricks that cards are expected to take, indexed by [number of players - 2, row, number of higher unseen
+    cards]; and those that a super-trump is expected to take, indexed by [number of players - 2]."""
     higher = np.arange(MAX_VALUE + 1)
     players = range(2, MAX_PLAYERS + 1)
-    known = sorted(_FITTED)
-    fitted = np.array([_FITTED[count] for count in known])
+    fitted_counts = sorted(_FITTED)
+    fitted = np.array([_FITTED[count] for count in fitted_counts])
     rows = np.stack(
         [
-            [[np.interp(n, known, fitted[:, row, part]) for part in range(3)] for row in range(TOP + TRUMPS)]
+            [
+                [np.interp(n, fitted_counts, fitted[:, row, number]) for number in range(3)]
+                for row in range(TOP + TRUMPS)
+            ]
             for n in players
         ]
     )
-    best, least, decay = (rows[:, :, part, None] for part in range(3))
-    return least + (best - least) * decay**higher, np.interp(players, known, [_FITTED_SUPER[count] for count in known])
+    best, least, decay = (rows[:, :, number, None] for number in range(3))
+    return least + (best - least) * decay**higher, np.interp(
+        players, fitted_counts, [_FITTED_SUPER[count] for count in fitted_counts]
+    )
 
 
 WORTH, SUPER_WORTH = _worth()
 """Tricks that a card is expected to take in the rest of a deal, by the number of unseen higher cards of its suit: each
-of these reduces them by a factor, from the number of a highest card towards a minimum. Fitted to the tricks that hands
-of greedy players took, at 400 000 moments with each of three numbers of players."""
-PRICE, PRICE_OF_PLAYER = 0.35, 0.18
-"""Price in fields of a trick that a card is expected to take later, for a greedy player: a constant, and an amount for
-each player at the table."""
+higher card reduces the expectation by a factor, from that of a highest card towards a minimum. Fitted to the tricks
+that hands of greedy players took, at 400 000 moments with each of three numbers of players."""
+PRICE, PRICE_PER_PLAYER = 0.35, 0.18
+"""Value in fields, for a greedy player, of each trick that a card is expected to take later: a constant, plus an amount
+for each player at the table."""
 PLACING, SWAPPING = 0.4, 0.1
-"""Tricks that a chip brings for each card of its suit that a player has more than others: for a new chip, and for one
-that moves up by a place."""
+"""Tricks that a chip is expected to bring for each card by which a player has more of its suit than others: for a newly
+placed chip, and for each place by which a chip moves up."""
 SWORD = 0.6
 """Value of landing on a sword, in tricks."""
 LEADING = 0.2
 """Value of leading the next trick, in tricks."""
-FAR = 2.0
-"""Chances to win are proportional to exp(-FAR sqrt(tricks that a player needs))."""
+STEEPNESS = 2.0
+"""Chances to win are proportional to exp(-STEEPNESS sqrt(tricks that a player needs))."""
 WINNING, LEAD = 11.0, 0.1
-"""Value of winning in fields, and weight of each field of lead."""
-CLOSE = 0.3
+"""Value of winning, and of each field of lead; both in fields."""
+FEWEST_TRICKS = 0.3
 """Minimum number of tricks to go, however good the hand is."""
 
 LAST_SPREAD, SPREAD = 0.8, 1.05
@@ -87,6 +94,7 @@ LAST_SPREAD, SPREAD = 0.8, 1.05
 root of the fields that the leading pawn has to go. The constants were fitted: a softmax of leads divided by this
 predicts best who won 3 000 games of greedy players."""
 TAKES, HOLDS, BRINGS, COSTS, CHIP, WINS, SWORDS, GIVES, LOSES, EMPTIES = range(10)
+"""Index of each action feature, in the order that `action_features` describes."""
 NUM_ACTION_FEATURES = 10
 
 
@@ -104,33 +112,33 @@ def hidden_cards(t, g, player):
 
 
 @jit
-def cards_left(t, g):
-    """All cards in hands and in the pile, as bits in two numbers: all suits but the last one, one after the other, then
-    the last one."""
+def remaining_cards(t, g):
+    """The cards of all suits that are in hands and in the pile, as two numbers: the bits of all suits but the last, one
+    suit after the other, and the bits of the last suit."""
     front = 0
-    for suit in range(LAST):
+    for suit in range(LAST_SUIT):
         front |= (int(t["full"][suit]) ^ int(g["discards"][suit])) << MAX_VALUE * suit
-    last = int(t["full"][LAST]) ^ int(g["discards"][LAST])
+    last = int(t["full"][LAST_SUIT]) ^ int(g["discards"][LAST_SUIT])
     player = int(g["leader"])
     for _ in range(int(g["in_trick"])):
         kind = last_card(g, player)
         group, value = int(t["group"][kind]), int(t["value"][kind])
-        if group < LAST:
+        if group < LAST_SUIT:
             front ^= 1 << MAX_VALUE * group + value - 1
-        elif group == LAST:
+        elif group == LAST_SUIT:
             last ^= 1 << value - 1
         player = left_of(g, player, 1)
     return front, last
 
 
 @jit
-def of_suit(left, suit):
-    """Values of a suit in `left`, the result of `cards_left`, as bits."""
-    return left[0] >> MAX_VALUE * suit & SUIT_BITS if suit < LAST else left[1]
+def suit_bits(remaining, suit):
+    """The values of a suit in `remaining`, the result of `remaining_cards`, as bits."""
+    return remaining[0] >> MAX_VALUE * suit & SUIT_BITS if suit < LAST_SUIT else remaining[1]
 
 
 @jit
-def super_trumps_left(t, g, group):
+def remaining_super_trumps(t, g, group):
     """Number of knights or shields in hands and in the pile."""
     count = int(t["full"][group]) - int(g["discards"][group])
     player = int(g["leader"])
@@ -141,74 +149,76 @@ def super_trumps_left(t, g, group):
 
 
 @jit
-def suit_row(g, chips, suit):
-    """Row of `WORTH` for cards of a suit while `chips` chips are placed."""
+def suit_row(g, num_chips, suit):
+    """Row of `WORTH` for cards of a suit while `num_chips` chips are placed."""
     place = int(g["places"][suit])
     if place > 0:
-        return TOP + min(TRUMPS - 1, chips - place)
-    return CHIPLESS if chips > 0 else PLAIN
+        return TOP + min(TRUMPS - 1, num_chips - place)
+    return CHIPLESS if num_chips > 0 else PLAIN
 
 
 @jit
-def hand_worth(t, g, player, left, chips):
-    """Tricks that a hand is expected to take in the rest of this deal; `left` is the result of `cards_left`."""
+def hand_worth(t, g, player, remaining, num_chips):
+    """Tricks that a hand is expected to take in the rest of this deal; `remaining` is the result of
+    `remaining_cards`."""
     table = WORTH[int(g["num_players"]) - 2]
     total = SUPER_WORTH[int(g["num_players"]) - 2] * (
         int(g["hands"][player, KNIGHTS]) + int(g["hands"][player, SHIELDS])
     )
     for suit in range(MAX_SUITS):
-        own = int(g["hands"][player, suit])
-        others = of_suit(left, suit) & ~own
-        row = suit_row(g, chips, suit)
-        while own:
-            total += table[row, popcount(others >> lowest_bit(own))]
-            own &= own - 1
+        own_bits = int(g["hands"][player, suit])
+        other_bits = suit_bits(remaining, suit) & ~own_bits
+        row = suit_row(g, num_chips, suit)
+        while own_bits:
+            total += table[row, popcount(other_bits >> lowest_bit(own_bits))]
+            own_bits &= own_bits - 1
     return total
 
 
 @jit
-def card_worth(t, g, player, left, chips, kind):
+def card_worth(t, g, player, remaining, num_chips, kind):
     """Tricks that one card in a hand is expected to take in this deal if it isn't played now."""
     players, suit = int(g["num_players"]), int(t["group"][kind])
     if suit >= KNIGHTS:
         return SUPER_WORTH[players - 2]
-    others = of_suit(left, suit) & ~int(g["hands"][player, suit])
-    return WORTH[players - 2, suit_row(g, chips, suit), popcount(others >> int(t["value"][kind]))]
+    other_bits = suit_bits(remaining, suit) & ~int(g["hands"][player, suit])
+    return WORTH[players - 2, suit_row(g, num_chips, suit), popcount(other_bits >> int(t["value"][kind]))]
 
 
 @jit
-def excess(t, g, left, suit):
-    """Cards of a suit that the player to move has more than an average other hand of the same size, by what they
-    know."""
+def suit_excess(t, g, remaining, suit):
+    """Number of cards by which the player to move has more of a suit than an average other hand of the same size, as
+    far as they know."""
     player = int(g["player"])
-    own, hidden = int(g["hands"][player, suit]), hidden_cards(t, g, player)
-    share = hand_size(t, g, player) / hidden if hidden else 0.0
-    return popcount(own) - share * popcount(of_suit(left, suit) & ~own)
+    own_bits, num_hidden = int(g["hands"][player, suit]), hidden_cards(t, g, player)
+    fraction = hand_size(t, g, player) / num_hidden if num_hidden else 0.0
+    return popcount(own_bits) - fraction * popcount(suit_bits(remaining, suit) & ~own_bits)
 
 
 @jit
-def chip_worth(t, g, left, action):
+def chip_worth(t, g, remaining, action):
     """Tricks that placing or swapping chips is expected to bring the player to move in this deal; 0 for declining."""
     if action < int(t["decline"]):
-        return PLACING * excess(t, g, left, action - int(t["trump_actions"]))
+        return PLACING * suit_excess(t, g, remaining, action - int(t["trump_actions"]))
     if action == int(t["decline"]):
         return 0.0
-    low, high = int(t["swaps"][action - int(t["swap_actions"]), 0]), int(t["swaps"][action - int(t["swap_actions"]), 1])
-    better = 0.0
+    swap = action - int(t["swap_actions"])
+    low_place, high_place = int(t["swaps"][swap, 0]), int(t["swaps"][swap, 1])
+    excess = 0.0
     for suit in range(int(t["suits"])):
-        if int(g["places"][suit]) == low:
-            better += excess(t, g, left, suit)
-        elif int(g["places"][suit]) == high:
-            better -= excess(t, g, left, suit)
-    return SWAPPING * (high - low) * better
+        if int(g["places"][suit]) == low_place:
+            excess += suit_excess(t, g, remaining, suit)
+        elif int(g["places"][suit]) == high_place:
+            excess -= suit_excess(t, g, remaining, suit)
+    return SWAPPING * (high_place - low_place) * excess
 
 
 # --- the trick ---------------------------------------------------------------------------------------------------
 
 
 @jit
-def hold_chance(t, g, left, kind):
-    """Chance that a card of the player to move takes the trick, by what they know; 0 if it doesn't take it now.
+def hold_chance(t, g, remaining, kind):
+    """Chance that a card of the player to move takes the trick, as far as they know; 0 if it doesn't take it now.
 
     Each later player is assumed to hold any cards except suits that they haven't followed, and to take the trick if
     they can.
@@ -219,60 +229,60 @@ def hold_chance(t, g, left, kind):
         led = group if group < KNIGHTS else -1
     elif not beats(t, g, kind, last_card(g, int(g["winning"])), led):
         return 0.0
-    to_come = int(g["num_players"]) - 1 - int(g["in_trick"])
-    hidden = hidden_cards(t, g, player)
+    players_to_come = int(g["num_players"]) - 1 - int(g["in_trick"])
+    num_hidden = hidden_cards(t, g, player)
     place = int(g["places"][group]) if group < KNIGHTS else MAX_SUITS + 1
-    followers, following = 0, 0  # unseen cards of the led suit, and those of them that take the trick
+    num_led, num_led_taking = 0, 0  # unseen cards of the led suit, and how many of them take the trick
     if led >= 0:
-        cards = of_suit(left, led) & ~int(g["hands"][player, led])
-        followers = popcount(cards)
+        bits = suit_bits(remaining, led) & ~int(g["hands"][player, led])
+        num_led = popcount(bits)
         if group == led:
-            following = popcount(cards >> value)
+            num_led_taking = popcount(bits >> value)
         elif int(g["places"][led]) > place:
-            following = followers
+            num_led_taking = num_led
     chance = 1.0
-    for turn in range(1, to_come + 1):
-        other = left_of(g, player, turn)
-        voids, size = int(g["voids"][other]), hand_size(t, g, other)
-        others = 0  # unseen cards of other suits and super-trumps that take the trick
+    for seats in range(1, players_to_come + 1):
+        other = left_of(g, player, seats)
+        voids, cards_in_hand = int(g["voids"][other]), hand_size(t, g, other)
+        num_others_taking = 0  # unseen cards of other suits and super-trumps that take the trick
         for suit in range(MAX_SUITS):
             if suit != led and voids >> suit & 1 == 0:
-                cards = of_suit(left, suit) & ~int(g["hands"][player, suit])
+                bits = suit_bits(remaining, suit) & ~int(g["hands"][player, suit])
                 if suit == group:
-                    others += popcount(cards >> value)
+                    num_others_taking += popcount(bits >> value)
                 elif int(g["places"][suit]) > place:
-                    others += popcount(cards)
-        for kind_of in range(KNIGHTS, SHIELDS + 1):
-            if kind_of != group:
-                others += super_trumps_left(t, g, kind_of) - int(g["hands"][player, kind_of])
-        free, takes = 1.0, 0.0  # chances that they don't have the led suit, and that they take the trick with it
+                    num_others_taking += popcount(bits)
+        for super_group in range(KNIGHTS, SHIELDS + 1):
+            if super_group != group:
+                num_others_taking += remaining_super_trumps(t, g, super_group) - int(g["hands"][player, super_group])
+        void_chance, take_chance = 1.0, 0.0  # chance to have none of the led suit, and to take the trick
         if led >= 0 and voids >> led & 1 == 0:
-            free = (1.0 - followers / hidden) ** size
-            takes = 1.0 - (1.0 - following / hidden) ** size
-        rest = hidden - followers
-        if others > 0:
-            takes += free * (1.0 - (1.0 - min(1.0, others / rest)) ** size)
-        chance *= 1.0 - min(1.0, takes)
+            void_chance = (1.0 - num_led / num_hidden) ** cards_in_hand
+            take_chance = 1.0 - (1.0 - num_led_taking / num_hidden) ** cards_in_hand
+        num_not_led = num_hidden - num_led
+        if num_others_taking > 0:
+            take_chance += void_chance * (1.0 - (1.0 - min(1.0, num_others_taking / num_not_led)) ** cards_in_hand)
+        chance *= 1.0 - min(1.0, take_chance)
     return chance
 
 
 @jit
-def is_to_come(g, player):
+def has_still_to_play(g, player):
     """Whether a player still has to play a card to the current trick."""
-    seat = player - int(g["leader"])
-    return (seat if seat >= 0 else seat + int(g["num_players"])) >= int(g["in_trick"])
+    seats = player - int(g["leader"])
+    return (seats if seats >= 0 else seats + int(g["num_players"])) >= int(g["in_trick"])
 
 
 @jit
-def spent_worth(t, g, player, left, chips, kind):
-    """Expected later tricks of the card that a player plays to the trick: `kind`, or for -1 the lowest that they can
-    play."""
+def played_card_worth(t, g, player, remaining, num_chips, kind):
+    """Tricks that a card would be expected to take later if a player didn't play it to this trick: the card `kind`, or
+    for -1 the lowest that they can play."""
     led = int(g["led"])
     if kind < 0 and led >= 0 and int(g["hands"][player, led]) > 0:
         kind = int(t["values"]) * led + lowest_bit(int(g["hands"][player, led]))
     if kind < 0:
-        return WORTH[int(g["num_players"]) - 2, CHIPLESS if chips > 0 else PLAIN, MAX_VALUE]
-    return card_worth(t, g, player, left, chips, kind)
+        return WORTH[int(g["num_players"]) - 2, CHIPLESS if num_chips > 0 else PLAIN, MAX_VALUE]
+    return card_worth(t, g, player, remaining, num_chips, kind)
 
 
 @jit
@@ -280,39 +290,47 @@ def trick_winner(t, g):
     """Winner of the current trick, if each later player takes it whenever they can, with the lowest card that does.
 
     Returns:
-        The player, and the kind of the card that they still have to play for it; -1 if it has been played.
+        The player, and the kind of the card that they will take it with; -1 if they have already played that card.
     """
-    led, winner, with_kind = int(g["led"]), int(g["winning"]), -1
+    led, winner, kind_to_play = int(g["led"]), int(g["winning"]), -1
     kind = last_card(g, winner)
     group, value = int(t["group"][kind]), int(t["value"][kind])
     player = int(g["player"])
     for _ in range(int(g["num_players"]) - int(g["in_trick"])):
         place = int(g["places"][group]) if group < KNIGHTS else MAX_SUITS + 1
-        found, cards = -1, 0
+        taking_group, bits = -1, 0
         if led >= 0 and int(g["hands"][player, led]) > 0:
-            own = int(g["hands"][player, led])
-            cards = own >> value << value if group == led else own if int(g["places"][led]) > place else 0
-            found = led if cards else -1
+            own_bits = int(g["hands"][player, led])
+            bits = own_bits >> value << value if group == led else own_bits if int(g["places"][led]) > place else 0
+            taking_group = led if bits else -1
         else:
             if group < KNIGHTS:
-                cards = int(g["hands"][player, group]) >> value << value
-                found = group if cards else -1
-                lowest = MAX_SUITS + 1
+                bits = int(g["hands"][player, group]) >> value << value
+                taking_group = group if bits else -1
+                lowest_place = MAX_SUITS + 1
                 for suit in range(MAX_SUITS):
-                    if found != group and place < int(g["places"][suit]) < lowest and int(g["hands"][player, suit]) > 0:
-                        cards = int(g["hands"][player, suit])
-                        found, lowest = suit, int(g["places"][suit])
-            if found < 0:
-                for other in range(KNIGHTS, SHIELDS + 1):
-                    if found < 0 and other != group and int(g["hands"][player, other]) > 0:
-                        found = other
-        if found >= 0:
-            winner, group = player, found
-            value = lowest_bit(cards) + 1 if found < KNIGHTS else 0
+                    if (
+                        taking_group != group
+                        and place < int(g["places"][suit]) < lowest_place
+                        and int(g["hands"][player, suit]) > 0
+                    ):
+                        bits = int(g["hands"][player, suit])
+                        taking_group, lowest_place = suit, int(g["places"][suit])
+            if taking_group < 0:
+                for super_group in range(KNIGHTS, SHIELDS + 1):
+                    if taking_group < 0 and super_group != group and int(g["hands"][player, super_group]) > 0:
+                        taking_group = super_group
+        if taking_group >= 0:
+            winner, group = player, taking_group
+            value = lowest_bit(bits) + 1 if taking_group < KNIGHTS else 0
             values = int(t["values"])
-            with_kind = values * found + value - 1 if found < KNIGHTS else int(t["suits"]) * values + found - KNIGHTS
+            kind_to_play = (
+                values * taking_group + value - 1
+                if taking_group < KNIGHTS
+                else int(t["suits"]) * values + taking_group - KNIGHTS
+            )
         player = left_of(g, player, 1)
-    return winner, with_kind
+    return winner, kind_to_play
 
 
 # --- verbs -------------------------------------------------------------------------------------------------------
@@ -324,67 +342,68 @@ def evaluate(t, g, player, weight):
     lead over the mean of the others. When the game is over, the value is this lead.
 
     The current trick is played out first, see `trick_winner`. The chance to win falls with the square root of the
-    tricks that a player needs to reach the last field. Tricks that their hand is expected to take beyond the mean hand
-    count as taken, at `weight`.
+    tricks that a player needs to reach the last field. Tricks by which their hand is expected to exceed the mean hand
+    count as taken, multiplied by `weight`.
     """
     players = int(g["num_players"])
     phase = int(g["phase"])
-    winner, with_kind, target, sword = -1, -1, 0, -1
+    winner, kind_to_play, target, sword_player = -1, -1, 0, -1
     if phase == TRICK_PHASE and int(g["in_trick"]) > 0:
-        winner, with_kind = trick_winner(t, g)
+        winner, kind_to_play = trick_winner(t, g)
         target = landing(t, g, winner)
         if is_sword(t, target):
-            sword = winner
+            sword_player = winner
     elif phase == SWORD_PHASE:
-        sword = int(g["player"])
-    total, pawns, own = 0, 0, 0
+        sword_player = int(g["player"])
+    total, pawn_bits, own_field = 0, 0, 0
     for other in range(players):
         field = target if other == winner else int(g["scores"][other])
         total += field
-        pawns |= 1 << field
-        own = field if other == player else own
-    lead = own - (total - own) / (players - 1)
+        pawn_bits |= 1 << field
+        own_field = field if other == player else own_field
+    lead = own_field - (total - own_field) / (players - 1)
     if phase == OVER:
         return lead
     fields = int(t["fields"])
     if target == fields:
         return LEAD * lead + (WINNING if winner == player else -WINNING / (players - 1))
-    left, chips = cards_left(t, g), chips_placed(t, g)
-    mean = 0.0
+    remaining, num_chips = remaining_cards(t, g), chips_placed(t, g)
+    mean_worth = 0.0
     if weight != 0.0:
         for other in range(players):
-            mean += hand_worth(t, g, other, left, chips)
-        mean /= players
-    chances, chance = 0.0, 0.0
+            mean_worth += hand_worth(t, g, other, remaining, num_chips)
+        mean_worth /= players
+    total_odds, own_odds = 0.0, 0.0
     for other in range(players):
         field = target if other == winner else int(g["scores"][other])
-        to_go = float(fields - field - popcount(pawns >> field + 1))
+        tricks_to_go = float(fields - field - popcount(pawn_bits >> field + 1))
         if weight != 0.0:
-            to_go -= weight * (hand_worth(t, g, other, left, chips) - mean)
-            if winner >= 0 and (with_kind >= 0 if other == winner else is_to_come(g, other)):
-                played = with_kind if other == winner else -1
-                to_go += weight * spent_worth(t, g, other, left, chips, played)
+            tricks_to_go -= weight * (hand_worth(t, g, other, remaining, num_chips) - mean_worth)
+            if winner >= 0 and (kind_to_play >= 0 if other == winner else has_still_to_play(g, other)):
+                kind = kind_to_play if other == winner else -1
+                tricks_to_go += weight * played_card_worth(t, g, other, remaining, num_chips, kind)
         if other == winner:
-            to_go -= LEADING
-        if other == sword:
-            to_go -= SWORD
-        one = math.exp(-FAR * math.sqrt(max(CLOSE, to_go)))
-        chances += one
-        chance = one if other == player else chance
-    return LEAD * lead + WINNING * (players * chance / chances - 1.0) / (players - 1)
+            tricks_to_go -= LEADING
+        if other == sword_player:
+            tricks_to_go -= SWORD
+        odds = math.exp(-STEEPNESS * math.sqrt(max(FEWEST_TRICKS, tricks_to_go)))
+        total_odds += odds
+        own_odds = odds if other == player else own_odds
+    return LEAD * lead + WINNING * (players * own_odds / total_odds - 1.0) / (players - 1)
 
 
 @jit
 def greedy_value(t, g, action):
-    """Fields that a card is expected to bring, minus its value in later tricks; for a chip, the expected gain in
-    tricks."""
-    left, chips = cards_left(t, g), chips_placed(t, g)
+    """Fields that a card is expected to bring now, minus the value in fields of its expected later tricks; for a chip,
+    the expected gain in tricks."""
+    remaining, num_chips = remaining_cards(t, g), chips_placed(t, g)
     player = int(g["player"])
     if int(g["phase"]) == SWORD_PHASE:
-        return chip_worth(t, g, left, action)
+        return chip_worth(t, g, remaining, action)
     gain = landing(t, g, player) - int(g["scores"][player])
-    price = PRICE + PRICE_OF_PLAYER * int(g["num_players"])
-    return hold_chance(t, g, left, action) * gain - price * card_worth(t, g, player, left, chips, action)
+    trick_price = PRICE + PRICE_PER_PLAYER * int(g["num_players"])
+    cost = trick_price * card_worth(t, g, player, remaining, num_chips, action)
+    return hold_chance(t, g, remaining, action) * gain - cost
 
 
 @jit
@@ -395,18 +414,22 @@ def default_action(t, g, key):
     player, led = int(g["player"]), int(g["led"])
     values = int(t["values"])
     if led >= 0 and int(g["hands"][player, led]) > 0:
-        own = int(g["hands"][player, led])
-        lowest, highest = values * led + lowest_bit(own), values * led + highest_bit(own)
+        own_bits = int(g["hands"][player, led])
+        lowest, highest = values * led + lowest_bit(own_bits), values * led + highest_bit(own_bits)
         if lowest == highest or not beats(t, g, highest, last_card(g, int(g["winning"])), led):
             return lowest
         return -1
-    only, kinds = -1, 0
-    for group in range(GROUPS):
-        cards = int(g["hands"][player, group])
-        if cards:
-            kinds += popcount(cards) if group < KNIGHTS else 1
-            only = values * group + lowest_bit(cards) if group < KNIGHTS else values * int(t["suits"]) + group - KNIGHTS
-    return only if kinds == 1 else -1
+    kind, num_kinds = -1, 0
+    for group in range(KNIGHTS):
+        own_bits = int(g["hands"][player, group])
+        if own_bits:
+            num_kinds += popcount(own_bits)
+            kind = values * group + lowest_bit(own_bits)
+    for group in range(KNIGHTS, GROUPS):
+        if int(g["hands"][player, group]) > 0:
+            num_kinds += 1
+            kind = values * int(t["suits"]) + group - KNIGHTS
+    return kind if num_kinds == 1 else -1
 
 
 @jit
@@ -423,51 +446,52 @@ def action_features(t, g, words, scratch, out):
       it is expected to bring, in tenths; its value if it isn't played now, in hundredths of a trick;
     - chips: the expected gain in this deal, in hundredths of a trick;
     - cards: the chance that the card wins the game, and the chance that it leads to a sword, both in %; the fields that
-      others are expected to get by it, in tenths, and the chance that one of them wins, in %, see `gains_of_others`;
+      others are expected to get if it doesn't hold the trick, in tenths, and the chance that one of them then wins the
+      game, in %, see `gains_of_others`;
       100 if it is the last card of its suit in the hand.
     """
     player = int(g["player"])
-    left, chips = cards_left(t, g), chips_placed(t, g)
-    choosing = int(g["phase"]) == SWORD_PHASE
-    target = 0 if choosing else landing(t, g, player)
-    taking, leaving = gains_of_others(t, g, True), gains_of_others(t, g, False)
+    remaining, num_chips = remaining_cards(t, g), chips_placed(t, g)
+    in_sword_phase = int(g["phase"]) == SWORD_PHASE
+    target = 0 if in_sword_phase else landing(t, g, player)
+    gains_if_taking, gains_if_not_taking = gains_of_others(t, g, True), gains_of_others(t, g, False)
     action = next_action(words, -1)
     while action >= 0:
         for k in range(NUM_ACTION_FEATURES):
             out[action, k] = 0
-        if choosing:
-            out[action, CHIP] = clipped(100 * chip_worth(t, g, left, action))
+        if in_sword_phase:
+            out[action, CHIP] = clipped(100 * chip_worth(t, g, remaining, action))
         else:
-            chance, group = hold_chance(t, g, left, action), int(t["group"][action])
-            gain, last_field = taking if chance > 0.0 else leaving
+            chance, group = hold_chance(t, g, remaining, action), int(t["group"][action])
+            gain, win_chance = gains_if_taking if chance > 0.0 else gains_if_not_taking
             out[action, TAKES] = 100 if chance > 0.0 else 0
             out[action, HOLDS] = clipped(100 * chance)
             out[action, BRINGS] = clipped(10 * chance * (target - int(g["scores"][player])))
-            out[action, COSTS] = clipped(100 * card_worth(t, g, player, left, chips, action))
+            out[action, COSTS] = clipped(100 * card_worth(t, g, player, remaining, num_chips, action))
             out[action, WINS] = clipped(100 * chance) if target == int(t["fields"]) else 0
             out[action, SWORDS] = clipped(100 * chance) if is_sword(t, target) else 0
             out[action, GIVES] = clipped(10 * (1.0 - chance) * gain)
-            out[action, LOSES] = clipped(100 * (1.0 - chance) * last_field)
+            out[action, LOSES] = clipped(100 * (1.0 - chance) * win_chance)
             out[action, EMPTIES] = 100 if group < KNIGHTS and popcount(int(g["hands"][player, group])) == 1 else 0
         action = next_action(words, action)
 
 
 @jit
-def gains_of_others(t, g, takes):
-    """Mean fields that the other possible winners would get for the trick, and the chance that these win them the game,
-    if all are equally likely.
+def gains_of_others(t, g, takes_trick):
+    """Mean number of fields that the other possible winners of the trick would get, and the chance that the trick wins
+    one of them the game, if all are equally likely.
 
-    They are the players still to play and, unless the card `takes` the trick now, the player who holds it now.
+    These are the players still to play and, unless the played card `takes_trick` now, the player who holds it now.
     """
-    player, count, fields, last_field = int(g["player"]), 0, 0, 0
-    for turn in range(int(g["num_players"]) - int(g["in_trick"])):
-        other = left_of(g, player, turn) if turn > 0 else int(g["winning"])
-        if turn > 0 or (not takes and int(g["in_trick"]) > 0):
+    player, count, fields, wins = int(g["player"]), 0, 0, 0
+    for seats in range(int(g["num_players"]) - int(g["in_trick"])):
+        other = left_of(g, player, seats) if seats > 0 else int(g["winning"])
+        if seats > 0 or (not takes_trick and int(g["in_trick"]) > 0):
             target = landing(t, g, other)
             count += 1
             fields += target - int(g["scores"][other])
-            last_field += target == int(t["fields"])
-    return (fields / count, last_field / count) if count > 0 else (0.0, 0.0)
+            wins += target == int(t["fields"])
+    return (fields / count, wins / count) if count > 0 else (0.0, 0.0)
 
 
 @jit

@@ -21,12 +21,12 @@ from artus_env.games.royal.state import GROUPS, KNIGHTS
 
 DRAWS = (MAX_PLAYERS - 1) * MAX_HAND
 """Maximum number of cards that other players hold."""
-ROOM = DRAWS * GROUPS
-STREAM = 1000
-"""First number of the random stream for hands of players with voids."""
+MAX_WEIGHTS = DRAWS * GROUPS
+FIRST_RANDOM = 1000
+"""Index of the first random number for hands of players with voids."""
 ROUNDS = 2
-"""Number of times that guesses are improved. With 1, a few deals take many more draws; more than 2 make no
-difference."""
+"""Number of times that the guesses of `draw_restricted` are improved. With 1, a few deals take many more draws;
+more than 2 make no difference."""
 
 
 @jit
@@ -38,8 +38,8 @@ def hide(t, g, viewer):
         if player != viewer:
             for group in range(GROUPS):
                 g["hands"][player, group] = 0
-    for place in range(MAX_CARDS - int(g["pile_size"]), MAX_CARDS):
-        g["pile"][place] = -1
+    for index in range(MAX_CARDS - int(g["pile_size"]), MAX_CARDS):
+        g["pile"][index] = -1
 
 
 @jit
@@ -52,17 +52,17 @@ def resample_hidden(t, g, viewer, seed):
     restricted = restricted_players(g, viewer, hidden)
     if restricted != 0:
         draw_restricted(t, g, restricted, hidden, seed)
-    place = MAX_CARDS - int(g["pile_size"])
+    index = MAX_CARDS - int(g["pile_size"])
     for player in range(int(g["num_players"])):
         if player != viewer and restricted >> player & 1 == 0:
-            place -= hand_size(t, g, player)
-    shuffle_hidden(t, g, hidden, place, seed)
+            index -= hand_size(t, g, player)
+    shuffle_hidden(t, g, hidden, index, seed)
     for player in range(int(g["num_players"])):
         if player != viewer and restricted >> player & 1 == 0:
             for _ in range(hand_size(t, g, player)):
-                put(t, g["hands"][player], int(g["pile"][place]))
-                g["pile"][place] = -1
-                place += 1
+                put(t, g["hands"][player], int(g["pile"][index]))
+                g["pile"][index] = -1
+                index += 1
 
 
 @jit
@@ -77,14 +77,14 @@ def gather_hidden(t, g, viewer, hidden):
 
 @jit
 def restricted_players(g, viewer, hidden):
-    """Other players with a void in a suit that has hidden cards, as bits."""
-    suits = 0
+    """Other players with a void in a suit that has hidden cards, as bits by player number."""
+    hidden_suits = 0
     for suit in range(KNIGHTS):
         if hidden[suit] != 0:
-            suits |= 1 << suit
+            hidden_suits |= 1 << suit
     players = 0
     for player in range(int(g["num_players"])):
-        if player != viewer and int(g["voids"][player]) & suits != 0:
+        if player != viewer and int(g["voids"][player]) & hidden_suits != 0:
             players |= 1 << player
     return players
 
@@ -92,26 +92,26 @@ def restricted_players(g, viewer, hidden):
 @jit
 def shuffle_hidden(t, g, hidden, start, seed):
     """Put a set of cards at the end of the pile, from `start` on, in random order."""
-    place = start
+    index = start
     values = int(t["values"])
     for group in range(KNIGHTS):
-        cards = hidden[group]
-        while cards != 0:
-            g["pile"][place] = group * values + lowest_bit(cards)
-            cards &= cards - 1
-            place += 1
+        suit_bits = hidden[group]
+        while suit_bits != 0:
+            g["pile"][index] = group * values + lowest_bit(suit_bits)
+            suit_bits &= suit_bits - 1
+            index += 1
     for group in range(KNIGHTS, GROUPS):
         for _ in range(hidden[group]):
-            g["pile"][place] = int(t["trump_actions"]) - GROUPS + group
-            place += 1
-    bits = np.uint64(0)
-    for place in range(start, MAX_CARDS - 1):
+            g["pile"][index] = int(t["trump_actions"]) - GROUPS + group
+            index += 1
+    random = np.uint64(0)
+    for index in range(start, MAX_CARDS - 1):
         # One random number is enough for two draws.
-        bits = random_bits(seed, place) if (place - start) & 1 == 0 else bits << np.uint64(32)
-        other = place + below(bits, MAX_CARDS - place)
-        card = g["pile"][other]
-        g["pile"][other] = g["pile"][place]
-        g["pile"][place] = card
+        random = random_bits(seed, index) if (index - start) & 1 == 0 else random << np.uint64(32)
+        other_index = index + below(random, MAX_CARDS - index)
+        card = g["pile"][other_index]
+        g["pile"][other_index] = g["pile"][index]
+        g["pile"][index] = card
 
 
 @jit
@@ -122,7 +122,7 @@ def count_of(cards, group):
 
 @jit
 def may_hold(g, player, group):
-    """Whether a player may have cards of a group, by their voids."""
+    """Whether a player may have cards of a group, as far as their voids show."""
     return int(g["voids"][player]) >> group & 1 == 0  # super-trumps are never void
 
 
@@ -138,11 +138,11 @@ def draw_restricted(t, g, restricted, hidden, seed):
 
         W[k] <= G[k] exp(W[k] / G[k] - 1) = G[k] exp(W0[k] / G[k] - 1) * product of exp(-w[k, s] / G[k])
 
-    over the cards drawn before that this player might have had. If w[k, s] is the product of the last factors over all
-    later draws, they and the weights cancel out, and the product is at most that of G[k] exp(W0[k] / G[k] - 1). The
-    quality of the guesses affects only how many draws are accepted.
+    over the earlier draws of cards that this player might have had. If w[k, s] is the product of these last factors
+    over all later draws, they and the weights cancel out, and the product is at most that of
+    G[k] exp(W0[k] / G[k] - 1). The quality of the guesses affects only how many draws are accepted.
     """
-    weights, guesses = real_numbers(ROOM), real_numbers(DRAWS)
+    weights, guesses = real_numbers(MAX_WEIGHTS), real_numbers(DRAWS)
     owners = whole_numbers(DRAWS)
     draws = 0
     for voids in range(KNIGHTS, 0, -1):
@@ -152,66 +152,67 @@ def draw_restricted(t, g, restricted, hidden, seed):
                     owners[draws] = player
                     draws += 1
     bound = weigh(g, hidden, owners, draws, weights, guesses)
-    left = whole_numbers(GROUPS)
+    undrawn = whole_numbers(GROUPS)
     counts = real_numbers(GROUPS)
-    stream = STREAM
+    random_index = FIRST_RANDOM
     while True:
         ratio = 1.0
         for group in range(GROUPS):
-            left[group] = hidden[group]
+            undrawn[group] = hidden[group]
             counts[group] = count_of(hidden, group)
         for player in range(int(g["num_players"])):
             if restricted >> player & 1 == 1:
                 for group in range(GROUPS):
                     g["hands"][player, group] = 0
         for draw in range(draws):
-            row = draw * GROUPS
+            start = draw * GROUPS
             total = 0.0
             for group in range(GROUPS):
-                total += weights[row + group] * counts[group]
+                total += weights[start + group] * counts[group]
             if total == 0.0:
                 ratio = 0.0
                 break
-            rest = total * fraction(seed, stream)
-            stream += 1
+            aim = total * fraction(seed, random_index)
+            random_index += 1
             chosen = -1
             for group in range(GROUPS):
-                share = weights[row + group] * counts[group]
-                if share > 0.0:
+                group_weight = weights[start + group] * counts[group]
+                if group_weight > 0.0:
                     chosen = group
-                    if rest < share:
+                    if aim < group_weight:
                         break
-                    rest -= share
-            weight = weights[row + chosen]
-            nth = min(int(rest / weight), int(counts[chosen]) - 1)
-            one = 1
+                    aim -= group_weight
+            weight = weights[start + chosen]
+            skipped = min(int(aim / weight), int(counts[chosen]) - 1)
+            card = 1  # the card, as it is counted in a set of cards
             if chosen < KNIGHTS:
-                cards = left[chosen]
-                for _ in range(nth):
-                    cards &= cards - 1
-                one = cards & -cards
-            left[chosen] -= one
+                bits = undrawn[chosen]
+                for _ in range(skipped):
+                    bits &= bits - 1
+                card = bits & -bits
+            undrawn[chosen] -= card
             counts[chosen] -= 1.0
-            g["hands"][owners[draw], chosen] += one
+            g["hands"][owners[draw], chosen] += card
             ratio *= total / (weight * guesses[draw])
-        if fraction(seed, stream) * exp(bound) < ratio:
+        if fraction(seed, random_index) * exp(bound) < ratio:
             for group in range(GROUPS):
-                hidden[group] = left[group]
+                hidden[group] = undrawn[group]
             return
-        stream += 1
+        random_index += 1
 
 
 @jit
-def fraction(seed, number):
-    """A random number of a stream, in 0..1."""
-    return float(int(random_bits(seed, number) >> np.uint64(11))) / (1 << 53)
+def fraction(seed, index):
+    """The random number with this index in the stream of a seed: a float from 0 up to, but not including, 1."""
+    return float(int(random_bits(seed, index) >> np.uint64(11))) / (1 << 53)
 
 
 @jit
 def weigh(g, hidden, owners, draws, weights, guesses):
-    """Weights and guesses for `draw_restricted`.
+    """Compute weights and guesses for `draw_restricted`.
 
     Args:
+        hidden: The cards that the viewer doesn't see: a set of cards.
         owners: Player of each draw: shape (draws,).
         weights: Output: w[k, s] at k * GROUPS + s.
         guesses: Output: G[k].
@@ -219,41 +220,41 @@ def weigh(g, hidden, owners, draws, weights, guesses):
     Returns:
         The sum of W0[k] / G[k] - 1 over all draws.
     """
-    expected = real_numbers(ROOM)
-    left = real_numbers(GROUPS)
+    expected = real_numbers(MAX_WEIGHTS)  # cards of each group that are left before each draw
+    cards_left, factors = real_numbers(GROUPS), real_numbers(GROUPS)
     for index in range(draws * GROUPS):
         weights[index] = 1.0 if may_hold(g, owners[index // GROUPS], index % GROUPS) else 0.0
     bound = 0.0
     for _ in range(ROUNDS):
         for group in range(GROUPS):
-            left[group] = count_of(hidden, group)
+            cards_left[group] = count_of(hidden, group)
         for draw in range(draws):
-            row = draw * GROUPS
+            start = draw * GROUPS
             total = 0.0
             for group in range(GROUPS):
-                expected[row + group] = left[group]
-                total += weights[row + group] * left[group]
-            share = 1.0 / max(total, 1.0)
+                expected[start + group] = cards_left[group]
+                total += weights[start + group] * cards_left[group]
+            draw_chance = 1.0 / max(total, 1.0)
             for group in range(GROUPS):
-                left[group] *= 1.0 - weights[row + group] * share
+                cards_left[group] *= 1.0 - weights[start + group] * draw_chance
         for group in range(GROUPS):
-            left[group] = 1.0
+            factors[group] = 1.0
         bound = 0.0
         for draw in range(draws - 1, -1, -1):
-            row = draw * GROUPS
+            start = draw * GROUPS
             total = 0.0
-            full = 0.0
-            one = 0.0
+            first_total = 0.0
+            highest = 0.0
             for group in range(GROUPS):
-                weight = left[group] if weights[row + group] > 0.0 else 0.0
-                weights[row + group] = weight
-                one = max(one, weight)
-                total += weight * expected[row + group]
-                full += weight * count_of(hidden, group)
-            guess = max(total, one)
+                weight = factors[group] if weights[start + group] > 0.0 else 0.0
+                weights[start + group] = weight
+                highest = max(highest, weight)
+                total += weight * expected[start + group]
+                first_total += weight * count_of(hidden, group)
+            guess = max(total, highest)
             guesses[draw] = guess
-            bound += full / guess - 1.0
+            bound += first_total / guess - 1.0
             for group in range(GROUPS):
-                fall = weights[row + group] / guess
-                left[group] /= 1.0 + fall + 0.5 * fall * fall  # a little more than exp(-fall)
+                exponent = weights[start + group] / guess
+                factors[group] /= 1.0 + exponent + 0.5 * exponent * exponent  # a little more than exp(-exponent)
     return bound

@@ -42,18 +42,18 @@ class TrickMove(NamedTuple):
 
 def parse(text: str) -> TrickMove | None:
     """Parts of a move; None if the text has another form. Whether the card, suit or place exists isn't checked."""
-    form = _FORM.fullmatch(text)
-    if form is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         return None
-    if form["suit"]:
-        return TrickMove("trump", suit=form["suit"])
-    if form["first"]:
-        return TrickMove("swap", places=(int(form["first"]), int(form["second"])))
-    return TrickMove("decline") if form["decline"] else TrickMove("card", form["card"])
+    if match["suit"]:
+        return TrickMove("trump", suit=match["suit"])
+    if match["first"]:
+        return TrickMove("swap", places=(int(match["first"]), int(match["second"])))
+    return TrickMove("decline") if match["decline"] else TrickMove("card", match["card"])
 
 
 def parsed(text: str) -> TrickMove:
-    """Parts of a move that this module has written.
+    """Parts of a move whose text this module has written.
 
     Raises:
         ValueError: If the text has another form.
@@ -80,6 +80,7 @@ def move_parts(components: Components) -> tuple[TrickMove, ...]:
 
 @lru_cache(maxsize=16)
 def _actions(components: Components) -> dict[TrickMove | None, int]:
+    """The action id of each move."""
     return {move: action for action, move in enumerate(move_parts(components))}
 
 

@@ -21,14 +21,15 @@ from artus_env.games.royal.rules import last_card, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SHIELDS, TRICK_PHASE
 
 PLANE = MAX_SUITS * MAX_VALUE
-"""Features of a plane: a flag for each value of each suit. Before a plane is written, it is bits in two numbers: all
-suits but the last one, one after the other, then the last one."""
-LAST = MAX_SUITS - 1
+"""Number of features of a plane, which has a flag for each value of each suit. Before a plane is written, it consists
+of two numbers: the bits of all suits but the last, one suit after the other, and the bits of the last suit."""
+LAST_SUIT = MAX_SUITS - 1
 SUIT_BITS = (1 << MAX_VALUE) - 1
-IN_TRUMP = 3
+"""Mask for the values of one suit."""
+TRUMP_FEATURES = 3
 """Number of features for each place for trumps."""
 NEAR = 3
-"""Number of flags for the last tricks before the end."""
+"""Number of flags for each player in the block "nearly there": 1 trick to go, 2, 3."""
 
 
 def features(components: Components) -> tuple[Feature, ...]:
@@ -47,7 +48,7 @@ def features(components: Components) -> tuple[Feature, ...]:
     def by_player(name: str, high: int, scale: float, meaning: str) -> Feature:
         return Feature(name, MAX_PLAYERS, 0, high, scale, f"{meaning} (by player)")
 
-    def sets(name: str, size: int, meaning: str) -> Feature:
+    def flags_by_player(name: str, size: int, meaning: str) -> Feature:
         return flags(name, MAX_PLAYERS * size, f"{meaning} (by player)")
 
     return (
@@ -72,7 +73,7 @@ def features(components: Components) -> tuple[Feature, ...]:
         Feature("pile", 1, 0, MAX_CARDS, 1 / MAX_CARDS, "cards in the pile"),
         Feature(
             "trump cards",
-            IN_TRUMP * MAX_SUITS,
+            TRUMP_FEATURES * MAX_SUITS,
             0,
             MAX_VALUE,
             1 / MAX_VALUE,
@@ -81,8 +82,8 @@ def features(components: Components) -> tuple[Feature, ...]:
         Feature("suits", MAX_SUITS, 0, MAX_VALUE, 0.25, "own cards of each suit"),
         Feature("unseen suits", MAX_SUITS, 0, MAX_VALUE, 1 / MAX_VALUE, "unseen cards of each suit"),
         flags("trumps", MAX_SUITS * MAX_SUITS, "the suit on place 1 (one-hot), on place 2, ...; higher places win"),
-        sets("voids", MAX_SUITS, "suits not followed since the last deal"),
-        sets("nearly there", NEAR, f"whether 1, ... {NEAR} tricks to go are left (one-hot)"),
+        flags_by_player("voids", MAX_SUITS, "suits not followed since the last deal"),
+        flags_by_player("nearly there", NEAR, f"whether 1, ... {NEAR} tricks to go are left (one-hot)"),
         by_player("field", components.fields, course, "field of the pawn"),
         by_player("tricks to go", components.fields, course, "tricks to the last field if no other pawn moved"),
         by_player("target", components.fields, course, "field that the pawn goes to with the next trick"),
@@ -94,7 +95,7 @@ def features(components: Components) -> tuple[Feature, ...]:
         by_player("leader", 1, 1.0, "who leads this trick or, in the sword phase, the next one (one-hot)"),
         by_player("to move", 1, 1.0, "who is to move (one-hot)"),
         by_player("start player", 1, 1.0, "who led the first trick of the game (one-hot)"),
-        sets("card played", GROUPS, "suit, knight or shield of the card in the trick (one-hot)"),
+        flags_by_player("card played", GROUPS, "suit, knight or shield of the card in the trick (one-hot)"),
         by_player("value played", MAX_VALUE, 1 / MAX_VALUE, "value of the card in the trick"),
         by_player("takes it", 1, 1.0, "whether that card takes the trick so far"),
     )
@@ -103,7 +104,7 @@ def features(components: Components) -> tuple[Feature, ...]:
 LAYOUT = Layout(features(STANDARD))
 """Blocks of the observation. They are the same for every box; only bounds and scales differ."""
 OBSERVATION_SIZE = LAYOUT.size
-SUPER = 2
+SUPER_FEATURES = 2
 """Number of features for knights and shields."""
 (
     UNSEEN, MASTERS, TAKERS, LED, BEST_CARD, BEST_VALUE, BEST_PLACE, PHASE, PLAYERS, CHIPS, SWAPS, DEALS, IN_TRICK,
@@ -128,10 +129,11 @@ def turns_after(viewer, player, players):
 
 
 @jit
-def write_plane(front, last, out, o):
-    """Write a plane from its two numbers. This sets the bytes after it to 0, too: write those later."""
-    write_64_bits(front, out, o)
-    write_32_bits(last, out, o + MAX_VALUE * LAST)
+def write_plane(front, last, out, start):
+    """Write a plane from its two numbers into `out`, from index `start` on. This also sets some bytes after the plane
+    to 0: write those later."""
+    write_64_bits(front, out, start)
+    write_32_bits(last, out, start + MAX_VALUE * LAST_SUIT)
 
 
 @jit
@@ -145,11 +147,11 @@ def observe(t, g, viewer, out):
     viewer &= 7
     players = int(g["num_players"]) & 7
     phase, led, in_trick = int(g["phase"]), int(g["led"]), int(g["in_trick"])
-    for start in range(LED - SUPER, OBSERVATION_SIZE - 64, 64):
+    for start in range(LED - SUPER_FEATURES, OBSERVATION_SIZE - 64, 64):
         write_64_bits(0, out, start)
     write_64_bits(0, out, OBSERVATION_SIZE - 64)
 
-    # The trick: two numbers for the cards in it, and the card that takes it so far.
+    # The trick: its cards as the two numbers of a plane, and the card that takes it so far.
     trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0
     best_group, best_value, best_place = -1, 0, -1
     if in_trick > 0:
@@ -157,8 +159,8 @@ def observe(t, g, viewer, out):
         for _ in range(in_trick):
             kind = last_card(g, player)
             group, value = int(t["group"][kind]) & 7, int(t["value"][kind]) & 15
-            trick_front |= 1 << MAX_VALUE * group + value - 1 if group < LAST else 0
-            trick_last |= 1 << value - 1 if group == LAST else 0
+            trick_front |= 1 << MAX_VALUE * group + value - 1 if group < LAST_SUIT else 0
+            trick_last |= 1 << value - 1 if group == LAST_SUIT else 0
             trick_knights += group == KNIGHTS
             trick_shields += group == SHIELDS
             turn = turns_after(viewer, player, players)
@@ -171,47 +173,47 @@ def observe(t, g, viewer, out):
         best_place = int(g["places"][best_group]) if best_group < KNIGHTS else MAX_SUITS + 1
         out[TAKES_IT + turns_after(viewer, winning, players)] = 1
 
-    # The suits. A card takes the trick from the best card so far on a higher place, or on the same place (which means
-    # the same suit) with a higher value.
-    follows = led >= 0 and int(g["hands"][viewer, led]) > 0
-    own_front, own_last, front, last = 0, 0, 0, 0
+    # The suits. A card takes the trick from the best card so far if its suit is on a higher place, or on the same place
+    # (which means that it is the same suit) and its value is higher.
+    must_follow = led >= 0 and int(g["hands"][viewer, led]) > 0
+    own_front, own_last, unseen_front, unseen_last = 0, 0, 0, 0
     masters_front, masters_last, takers_front, takers_last = 0, 0, 0, 0
-    chips, trumps = 0, 0
+    num_chips, trump_bits = 0, 0
     for suit in range(MAX_SUITS):
-        own, place = int(g["hands"][viewer, suit]), int(g["places"][suit]) & 7
-        unseen = int(t["full"][suit]) ^ int(g["discards"][suit]) ^ own
-        unseen ^= trick_front >> MAX_VALUE * suit & SUIT_BITS if suit < LAST else trick_last
-        height = highest_bit(2 * unseen + 1)
-        masters = own >> height << height
-        higher = own >> best_value << best_value if place > 0 or suit == led else 0
-        takers = own if place > best_place else higher if place == best_place else 0
-        takers = takers if suit == led or not follows else 0
-        if suit < LAST:
-            own_front |= own << MAX_VALUE * suit
-            front |= unseen << MAX_VALUE * suit
-            masters_front |= masters << MAX_VALUE * suit
-            takers_front |= takers << MAX_VALUE * suit
+        own_bits, place = int(g["hands"][viewer, suit]), int(g["places"][suit]) & 7
+        unseen_bits = int(t["full"][suit]) ^ int(g["discards"][suit]) ^ own_bits
+        unseen_bits ^= trick_front >> MAX_VALUE * suit & SUIT_BITS if suit < LAST_SUIT else trick_last
+        highest_unseen = highest_bit(2 * unseen_bits + 1)
+        master_bits = own_bits >> highest_unseen << highest_unseen
+        higher_bits = own_bits >> best_value << best_value if place > 0 or suit == led else 0
+        taker_bits = own_bits if place > best_place else higher_bits if place == best_place else 0
+        taker_bits = taker_bits if suit == led or not must_follow else 0
+        if suit < LAST_SUIT:
+            own_front |= own_bits << MAX_VALUE * suit
+            unseen_front |= unseen_bits << MAX_VALUE * suit
+            masters_front |= master_bits << MAX_VALUE * suit
+            takers_front |= taker_bits << MAX_VALUE * suit
         else:
-            own_last, last, masters_last, takers_last = own, unseen, masters, takers
-        chips += place > 0
-        trumps |= 1 << MAX_SUITS * place + suit
-        count, unseen_count = popcount(own), popcount(unseen)
+            own_last, unseen_last, masters_last, takers_last = own_bits, unseen_bits, master_bits, taker_bits
+        num_chips += place > 0
+        trump_bits |= 1 << MAX_SUITS * place + suit
+        count, unseen_count = popcount(own_bits), popcount(unseen_bits)
         out[SUITS + suit] = count
         out[UNSEEN_SUITS + suit] = unseen_count
-        at = TRUMP_CARDS + IN_TRUMP * (place - 1)  # in front of the block, to be overwritten, if it isn't placed
-        out[at] = count
-        out[at + 1] = highest_bit(2 * own + 1)
-        out[at + 2] = unseen_count
+        index = TRUMP_CARDS + TRUMP_FEATURES * (place - 1)  # without a chip: before the block, overwritten later
+        out[index] = count
+        out[index + 1] = highest_bit(2 * own_bits + 1)
+        out[index + 2] = unseen_count
     own_knights, own_shields = int(g["hands"][viewer, KNIGHTS]), int(g["hands"][viewer, SHIELDS])
     write_plane(own_front, own_last, out, 0)
-    write_plane(front, last, out, UNSEEN)
+    write_plane(unseen_front, unseen_last, out, UNSEEN)
     write_plane(masters_front, masters_last, out, MASTERS)
     write_plane(takers_front, takers_last, out, TAKERS)
-    out[UNSEEN - SUPER], out[UNSEEN - 1] = own_knights, own_shields
-    out[MASTERS - SUPER] = int(t["full"][KNIGHTS]) - int(g["discards"][KNIGHTS]) - own_knights - trick_knights
+    out[UNSEEN - SUPER_FEATURES], out[UNSEEN - 1] = own_knights, own_shields
+    out[MASTERS - SUPER_FEATURES] = int(t["full"][KNIGHTS]) - int(g["discards"][KNIGHTS]) - own_knights - trick_knights
     out[MASTERS - 1] = int(t["full"][SHIELDS]) - int(g["discards"][SHIELDS]) - own_shields - trick_shields
-    out[LED - SUPER] = 0 if follows or best_group == KNIGHTS else own_knights
-    out[LED - 1] = 0 if follows or best_group == SHIELDS else own_shields
+    out[LED - SUPER_FEATURES] = 0 if must_follow or best_group == KNIGHTS else own_knights
+    out[LED - 1] = 0 if must_follow or best_group == SHIELDS else own_shields
 
     # Trick, phase and deal.
     out[LED + (1 + led & 7)] = 1
@@ -221,36 +223,36 @@ def observe(t, g, viewer, out):
     if phase != OVER:
         out[PHASE + (phase & 3)] = 1
     out[PLAYERS + players - 2] = 1
-    out[CHIPS] = chips
-    out[SWAPS] = chips == int(t["suits"])
+    out[CHIPS] = num_chips
+    out[SWAPS] = num_chips == int(t["suits"])
     out[DEALS] = int(g["pile_size"]) // (players * int(t["hand"]))
     out[IN_TRICK] = in_trick
     out[TO_COME] = players - in_trick if phase == TRICK_PHASE else 0
     out[PILE] = g["pile_size"]
 
     # The players.
-    pawns, voids = 0, 0
+    pawn_bits, void_bits = 0, 0
     for player in range(players):
-        pawns |= 1 << int(g["scores"][player])
-        voids |= int(g["voids"][player]) << MAX_SUITS * turns_after(viewer, player, players)
-    write_64_bits(trumps >> MAX_SUITS, out, TRUMPS)
-    write_64_bits(voids, out, VOIDS)
+        pawn_bits |= 1 << int(g["scores"][player])
+        void_bits |= int(g["voids"][player]) << MAX_SUITS * turns_after(viewer, player, players)
+    write_64_bits(trump_bits >> MAX_SUITS, out, TRUMPS)
+    write_64_bits(void_bits, out, VOIDS)
     swords, fields, hand = int(t["swords"]), int(t["fields"]), int(t["hand"])
     for player in range(players):
         turn = turns_after(viewer, player, players)
         field = int(g["scores"][player])
-        ahead = pawns >> field + 1
-        to_go = fields - field - popcount(ahead)
-        gain = 1 + lowest_bit(ahead + 1 & ~ahead)
-        next_swords = swords >> field + 1
+        pawns_ahead = pawn_bits >> field + 1
+        to_go = fields - field - popcount(pawns_ahead)
+        gain = 1 + lowest_bit(pawns_ahead + 1 & ~pawns_ahead)
+        swords_ahead = swords >> field + 1
         if 0 < to_go <= NEAR:
             out[NEARLY_THERE + NEAR * turn + to_go - 1] = 1
         out[FIELD + turn] = field
         out[TO_GO + turn] = to_go
         out[TARGET + turn] = min(fields, field + gain)
         out[GAIN + turn] = gain
-        out[SWORD + turn] = next_swords >> gain - 1 & 1
-        out[TO_SWORD + turn] = lowest_bit(next_swords) + 1 if next_swords else 0
+        out[SWORD + turn] = swords_ahead >> gain - 1 & 1
+        out[TO_SWORD + turn] = lowest_bit(swords_ahead) + 1 if swords_ahead else 0
         out[CARDS + turn] = hand - int(g["played_cards"][player])
     out[DEALER + turns_after(viewer, int(g["dealer"]), players)] = 1
     out[LEADER + turns_after(viewer, int(g["leader"]), players)] = 1

@@ -48,24 +48,26 @@ class CardSet:
     """A set of cards (see `state.GROUPS`) by name, in deck order."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str]:
-        """The names."""
-        suits = [
-            f"{suit}-{place + 1}"
+        """Names of the cards."""
+        suit_cards = [
+            f"{suit}-{bit + 1}"
             for suit, bits in zip(components.suits, value.tolist(), strict=False)
-            for place in range(components.values)
-            if bits >> place & 1
+            for bit in range(components.values)
+            if bits >> bit & 1
         ]
-        return suits + [name for name, count in zip(SUPER_TRUMPS, value[KNIGHTS:], strict=True) for _ in range(count)]
+        return suit_cards + [
+            name for name, count in zip(SUPER_TRUMPS, value[KNIGHTS:], strict=True) for _ in range(count)
+        ]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
-        """The set as counts and bits."""
+        """The set of cards as a list of GROUPS numbers."""
         cards = [0] * GROUPS
         for kind, count in Counter(some_of(name, data, components.cards)).items():
             if count > components.copies[kind]:
                 raise ValueError(f"{name}: {components.cards[kind]} can't be there {_times(count)}")
-            suit, place = divmod(kind, components.values)
+            suit, bit = divmod(kind, components.values)
             if suit < len(components.suits):
-                cards[suit] |= 1 << place
+                cards[suit] |= 1 << bit
             else:
                 cards[KNIGHTS + kind - components.values * len(components.suits)] = count
         return cards
@@ -75,9 +77,9 @@ class Chips:
     """Places of the chips, written as the suit on each place, null for an empty one."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str | None]:
-        """The suits."""
-        on = {int(place): suit for place, suit in zip(value, components.suits, strict=False)}
-        return [on.get(place) for place in range(1, len(components.suits) + 1)]
+        """The suit of the chip on each place, None for an empty one."""
+        suit_on = {int(place): suit for place, suit in zip(value, components.suits, strict=False)}
+        return [suit_on.get(place) for place in range(1, len(components.suits) + 1)]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
         """Place of each suit's chip. Each chip may occur once, and the lowest places are filled first."""
@@ -95,10 +97,10 @@ class Chips:
 
 
 class Trick:
-    """Players in the trick with their cards, which are the last ones that they have played."""
+    """The trick: each player in it with the card that they have just played."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[list[Any]]:
-        """A list of player and card for each card."""
+        """Pairs of player and card, in order of play."""
         players = [int(left_of(state, int(state["leader"]), nth)) for nth in range(int(state["in_trick"]))]
         return [[p, components.cards[int(state["played"][p, int(state["played_cards"][p]) - 1])]] for p in players]
 
@@ -115,7 +117,7 @@ class Trick:
             cards.append((player, one_of(f"{name}[{nth}]: card", entry[1], components.cards)))
         leader = cards[0][0] if cards else int(state["player"])
         if len(cards) >= n or [player for player, _ in cards] != [(leader + k) % n for k in range(len(cards))]:
-            raise ValueError(f"{name} must have cards of players one after the other, not of all, got {shown(data)}")
+            raise ValueError(f"{name} must have cards of successive players, but not of all, got {shown(data)}")
         state["leader"] = leader
         clear_trick(state)
         for player, kind in cards:
@@ -159,24 +161,24 @@ def _check_cards(state: np.void, components: Components) -> None:
     trick = [played[left_of(state, int(state["leader"]), nth)][-1] for nth in range(int(state["in_trick"]))]
     sets = [CardSet().write(cards, state, components) for cards in (*state["hands"][:n], state["discards"])]
     pile = [kind for kind in state["pile"].tolist() if kind >= 0]
-    have = Counter(name for cards in sets for name in cards) + Counter(names[kind] for kind in trick + pile)
+    found = Counter(name for cards in sets for name in cards) + Counter(names[kind] for kind in trick + pile)
     for name, copies in zip(names, components.copies, strict=True):
-        if have[name] != copies:
+        if found[name] != copies:
             raise ValueError(
                 f"{name} must be {_times(copies)} in hands, trick, discards and pile together, got it "
-                f"{_times(have[name])}"
+                f"{_times(found[name])}"
             )
     open_cards = Counter(sets[-1]) + Counter(names[kind] for kind in trick)
-    if over := Counter(names[kind] for cards in played for kind in cards) - open_cards:
-        raise ValueError(f"played: {min(over)} is neither in the trick nor in the discards")
+    if extra := Counter(names[kind] for cards in played for kind in cards) - open_cards:
+        raise ValueError(f"played: {min(extra)} is neither in the trick nor in the discards")
     for player in range(n):
         if len(sets[player]) + counts[player] != components.hand:
             raise ValueError(
                 f"player {player} must have {components.hand} cards in hands and played together, "
                 f"got {len(sets[player])} and {counts[player]}"
             )
-    round_size = n * components.hand
-    sizes = range(len(components.deck) - round_size, -1, -round_size)
+    num_dealt = n * components.hand
+    sizes = range(len(components.deck) - num_dealt, -1, -num_dealt)
     if len(pile) not in sizes:
         raise ValueError(f"pile must have {' or '.join(map(str, sizes))} cards, got {len(pile)}")
 
@@ -187,72 +189,80 @@ def _times(count: int) -> str:
 
 def _check_trick(state: np.void, components: Components) -> None:
     """Check the trick: its leader, the number of cards that each player has played, and the player to move."""
-    n, turn, phase, cards = (int(state[name]) for name in ("num_players", "player", "phase", "in_trick"))
-    start, leader, first = int(state["start_player"]), int(state["leader"]), (int(state["dealer"]) + 1) % n
+    n, turn, phase, in_trick = (int(state[name]) for name in ("num_players", "player", "phase", "in_trick"))
+    start, leader, first_leader = int(state["start_player"]), int(state["leader"]), (int(state["dealer"]) + 1) % n
     counts = state["played_cards"][:n].tolist()
-    if phase != TRICK_PHASE and cards:
-        raise ValueError(f"phase is {PHASES[phase]}: trick must be empty, got {counted(cards, 'card')}")
+    if phase != TRICK_PHASE and in_trick:
+        raise ValueError(f"phase is {PHASES[phase]}: trick must be empty, got {counted(in_trick, 'card')}")
     if phase == OVER and turn != start:
         raise ValueError(f"when the game is over turn is the start player, {start}, got {turn}")
     order = [(leader + seat) % n for seat in range(n)]
-    if phase == TRICK_PHASE and turn != order[cards]:
-        raise ValueError(f"turn must be the player left of those in the trick, {order[cards]}, got {turn}")
+    if phase == TRICK_PHASE and turn != order[in_trick]:
+        raise ValueError(f"turn must be the player left of those in the trick, {order[in_trick]}, got {turn}")
     tricks = counts[turn]
     for player in range(n):
-        due = tricks + (player in order[:cards])
-        if counts[player] != due:
-            raise ValueError(f"played[{player}] must have {counted(due, 'card')} at this point, got {counts[player]}")
-    fewest, most = int(phase == OVER), components.hand - (phase != OVER)
-    if not fewest <= tricks <= most:
+        expected = tricks + (player in order[:in_trick])
+        if counts[player] != expected:
+            raise ValueError(
+                f"played[{player}] must have {counted(expected, 'card')} at this point, got {counts[player]}"
+            )
+    fewest_tricks, most_tricks = int(phase == OVER), components.hand - (phase != OVER)
+    if not fewest_tricks <= tricks <= most_tricks:
         raise ValueError(f"played: {tricks} tricks of this deal can't be over in phase {PHASES[phase]}")
-    if phase == TRICK_PHASE and not tricks and leader != first:
-        raise ValueError(f"player {first}, left of the dealer, leads the first trick of a deal, got player {leader}")
+    if phase == TRICK_PHASE and not tricks and leader != first_leader:
+        raise ValueError(
+            f"player {first_leader}, left of the dealer, leads the first trick of a deal, got player {leader}"
+        )
     if phase == OVER:
         state["leader"] = start
     elif phase == SWORD_PHASE and not tricks:
-        state["leader"] = first
+        state["leader"] = first_leader
 
 
 def _check_voids(state: np.void, components: Components) -> None:
-    """Check that the voids follow exactly from the tricks since the deal, with some possible winners, and fit the
-    hands.
+    """Check that the voids fit the hands, and that they follow exactly from the tricks since the deal, for some
+    possible winners of these tricks.
 
     Chips may have been placed or swapped since a trick was taken, so that several players may have taken it.
     """
     n, phase, in_trick = int(state["num_players"]), int(state["phase"]), int(state["in_trick"])
-    marked = state["voids"][:n].tolist()
+    marked_voids = state["voids"][:n].tolist()
     for player, suit in product(range(n), range(len(components.suits))):
-        if marked[player] >> suit & 1 and int(state["hands"][player, suit]):
+        if marked_voids[player] >> suit & 1 and int(state["hands"][player, suit]):
             raise ValueError(f"voids[{player}]: player {player} has {components.suits[suit]} in hand")
     group = tables_of(components)[0]["group"].tolist()
     played = state["played"][:n].tolist()
-    seats = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]
-    ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # possible next leaders, with the voids shown so far
+    orders = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]  # of play, by leader
+    histories = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # possible next leaders, with the voids so far
     for nth in range(int(state["played_cards"][int(state["player"])])):
-        after = set()
-        for leader, voids_before in ways:
-            cards = [(player, played[player][nth]) for player in seats[leader]]
-            shown_voids = _voids_after(voids_before, cards, group)
-            if shown_voids and all(shown & ~known == 0 for shown, known in zip(shown_voids, marked, strict=True)):
-                after |= {(taker, shown_voids) for taker in _takers(cards, group, state)}
-        ways = after
-    if not ways:
-        raise ValueError("voids: whoever took the tricks of this deal, somebody who hasn't followed isn't marked")
-    fresh = not int(state["played_cards"][int(state["player"])])
+        next_histories = set()
+        for leader, voids_before in histories:
+            cards = [(player, played[player][nth]) for player in orders[leader]]
+            new_voids = _voids_after(voids_before, cards, group)
+            if new_voids and all(after & ~allowed == 0 for after, allowed in zip(new_voids, marked_voids, strict=True)):
+                next_histories |= {(taker, new_voids) for taker in _takers(cards, group, state)}
+        histories = next_histories
+    if not histories:
+        raise ValueError(
+            "voids: a player who hasn't followed suit since the deal isn't marked, whoever took the tricks"
+        )
+    is_new_deal = not int(state["played_cards"][int(state["player"])])
     taker = {TRICK_PHASE: int(state["leader"]), SWORD_PHASE: int(state["player"])}.get(phase)
     if taker is None:
         taker = state["scores"][:n].tolist().index(components.fields)
-    ways = {(leader, shown) for leader, shown in ways if leader == taker or (fresh and phase == SWORD_PHASE)}
-    if not ways:
+    histories = {
+        (leader, voids) for leader, voids in histories if leader == taker or (is_new_deal and phase == SWORD_PHASE)
+    }
+    if not histories:
         raise ValueError(f"player {taker} can't have taken the last trick")
-    cards = [(player, played[player][int(state["played_cards"][player]) - 1]) for player in seats[taker][:in_trick]]
+    cards = [(player, played[player][int(state["played_cards"][player]) - 1]) for player in orders[taker][:in_trick]]
     led = int(state["led"])
     for player, kind in cards:
-        if 0 <= led != group[kind] and not marked[player] >> led & 1:
+        if 0 <= led != group[kind] and not marked_voids[player] >> led & 1:
             raise ValueError(
                 f"voids: player {player} hasn't followed {components.suits[led]} and must be marked void of it"
             )
-    if {_voids_after(shown, cards, group) for _, shown in ways}.isdisjoint({tuple(marked)}):
+    if {_voids_after(voids, cards, group) for _, voids in histories}.isdisjoint({tuple(marked_voids)}):
         raise ValueError("voids must be the suits that a player hasn't followed since the deal, got others")
 
 
@@ -270,13 +280,13 @@ def _voids_after(voids: tuple[int, ...], cards: list[tuple[int, int]], group: li
 
 def _takers(cards: list[tuple[int, int]], group: list[int], state: np.void) -> set[int]:
     """Possible winners of a trick: players of the highest card of the led suit, or of any suit whose chip is placed
-    now; with super-trumps there is only one."""
-    holder: tuple[int, int] | None = None
+    now. With super-trumps in the trick there is only one."""
+    super_trump: tuple[int, int] | None = None
     for player, kind in cards:
-        if group[kind] >= KNIGHTS and (holder is None or group[kind] != group[holder[1]]):
-            holder = player, kind
-    if holder is not None:
-        return {holder[0]}
+        if group[kind] >= KNIGHTS and (super_trump is None or group[kind] != group[super_trump[1]]):
+            super_trump = player, kind
+    if super_trump is not None:
+        return {super_trump[0]}
     highest: dict[int, tuple[int, int]] = {}
     for player, kind in cards:
         suit = group[kind]

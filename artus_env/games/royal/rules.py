@@ -17,7 +17,7 @@ from artus_env.games.royal.fast import write_cards
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SWORD_PHASE, TRICK_PHASE
 
 START, CHANCE = 100, 101
-"""Indices in the deal's random stream, after those of its shuffle."""
+"""Indices of the random numbers for the start player and for `chance`, after those of the first shuffle."""
 
 
 # --- cards -------------------------------------------------------------------------------------------------------
@@ -76,20 +76,20 @@ def beats(t, g, kind, other, led):
     shield beats knight. They beat all other cards. Otherwise the suit on the highest place wins, else the highest card
     of the led suit.
     """
-    group, holding = int(t["group"][kind]), int(t["group"][other])
+    group, other_group = int(t["group"][kind]), int(t["group"][other])
     higher = strength(t, g, kind, led) > strength(t, g, other, led)
-    return (group != holding) & (group >= KNIGHTS) | higher & (group < KNIGHTS) & (holding < KNIGHTS)
+    return (group != other_group) & (group >= KNIGHTS) | higher & (group < KNIGHTS) & (other_group < KNIGHTS)
 
 
 @jit
 def add_to_trick(t, g, player, kind):
     """Add a card to the trick: update the suit that has to be followed, and the player who takes the trick."""
     in_trick, led, winning, group = int(g["in_trick"]), int(g["led"]), int(g["winning"]), int(t["group"][kind])
-    first = in_trick == 0
-    holding = kind if first else last_card(g, winning)
-    g["winning"] = player if beats(t, g, kind, holding, led) | first else winning
-    to_follow = group if group < KNIGHTS else -1
-    g["led"] = to_follow if first else led
+    is_first = in_trick == 0
+    holding_kind = kind if is_first else last_card(g, winning)
+    g["winning"] = player if beats(t, g, kind, holding_kind, led) | is_first else winning
+    group_to_follow = group if group < KNIGHTS else -1
+    g["led"] = group_to_follow if is_first else led
     g["in_trick"] = in_trick + 1
 
 
@@ -102,11 +102,11 @@ def clear_trick(g):
 @jit
 def landing(t, g, player):
     """Field that a player's pawn goes to when they win a trick: the next one without a pawn."""
-    pawns = 0
+    pawn_bits = 0
     for other in range(int(g["num_players"])):
-        pawns |= 1 << int(g["scores"][other])
+        pawn_bits |= 1 << int(g["scores"][other])
     field = int(g["scores"][player]) + 1
-    return field + lowest_bit(~(pawns >> field))
+    return field + lowest_bit(~(pawn_bits >> field))
 
 
 @jit
@@ -120,11 +120,11 @@ def is_sword(t, field):
 
 @jit
 def new_pile(t, g, seed):
-    """Make a pile of all cards: shuffled from deck order with numbers 0, 1, ... of a seed."""
+    """Make a pile of all cards: shuffled from deck order with the random numbers 0, 1, ... of a seed."""
     size = int(t["cards"])
     start = MAX_CARDS - size
-    for place in range(size):
-        g["pile"][start + place] = t["deck"][place]
+    for index in range(size):
+        g["pile"][start + index] = t["deck"][index]
     shuffle(g["pile"], start, size, seed, 0, 1)
     g["pile_size"] = size
     for group in range(GROUPS):
@@ -138,15 +138,15 @@ def deal_hands(t, g):
     if int(g["pile_size"]) < players * hand:
         new_pile(t, g, random_bits(int(g["chance"]), int(g["shuffles"])))
         g["shuffles"] = int(g["shuffles"]) + 1
-    place = MAX_CARDS - int(g["pile_size"])
+    index = MAX_CARDS - int(g["pile_size"])
     player = left_of(g, int(g["dealer"]), 1)
     for _ in range(hand):
         for _ in range(players):
-            put(t, g["hands"][player], int(g["pile"][place]))
-            g["pile"][place] = -1
-            place += 1
+            put(t, g["hands"][player], int(g["pile"][index]))
+            g["pile"][index] = -1
+            index += 1
             player = left_of(g, player, 1)
-    g["pile_size"] = MAX_CARDS - place
+    g["pile_size"] = MAX_CARDS - index
     for player in range(players):
         for nth in range(MAX_HAND):
             g["played"][player, nth] = -1
@@ -158,7 +158,7 @@ def deal_hands(t, g):
 def deal(t, g, seed, start_player, num_players, rule_set):
     """Set up a new game: pawns on field 0, no trumps, full hands.
 
-    Without a given start player (-1) one is drawn. The start player sits to the left of the dealer and leads.
+    A start player of -1 is drawn. The start player sits to the left of the dealer and leads.
     """
     for player in range(MAX_PLAYERS):
         for group in range(GROUPS):
@@ -168,14 +168,14 @@ def deal(t, g, seed, start_player, num_players, rule_set):
         g["scores"][player] = 0
         g["played_cards"][player] = 0
         g["voids"][player] = 0
-    for place in range(MAX_CARDS):
-        g["pile"][place] = -1
+    for index in range(MAX_CARDS):
+        g["pile"][index] = -1
     for suit in range(MAX_SUITS):
         g["places"][suit] = 0
-    first = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
-    g["start_player"], g["player"], g["leader"] = first, first, first
+    leader = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
+    g["start_player"], g["player"], g["leader"] = leader, leader, leader
     clear_trick(g)
-    g["dealer"] = (first - 1) % num_players
+    g["dealer"] = (leader - 1) % num_players
     g["num_players"], g["rule_set"], g["phase"], g["shuffles"] = num_players, rule_set, TRICK_PHASE, 0
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
     new_pile(t, g, seed)
@@ -217,8 +217,8 @@ def legal(t, g, words):
         words[word] = 0
     if phase == TRICK_PHASE:
         hand, led = g["hands"][int(g["player"])], int(g["led"])
-        follows = led >= 0 and int(hand[led]) != 0
-        write_cards(t, hand, led if follows else -1, words)
+        must_follow = led >= 0 and int(hand[led]) != 0
+        write_cards(t, hand, led if must_follow else -1, words)
     if phase == SWORD_PHASE:
         if chips_placed(t, g) == suits:
             for word in range(MASK_WORDS):
@@ -232,7 +232,7 @@ def legal(t, g, words):
 
 @jit
 def points_of(t, g, action):
-    """Fields that a card brings its player at once, if it completes a trick and wins it."""
+    """Fields that a card brings its player at once: 0 unless it completes a trick and wins it."""
     if action >= int(t["trump_actions"]) or int(g["in_trick"]) != int(g["num_players"]) - 1:
         return 0
     if not beats(t, g, action, last_card(g, int(g["winning"])), int(g["led"])):
@@ -250,13 +250,13 @@ def play(t, g, action):
         begin_trick(g)
         return 0
     led = int(g["led"])
-    fails = (led >= 0) & (int(t["group"][action]) != led)
-    g["voids"][player] = int(g["voids"][player]) | (1 << led if fails else 0)
+    is_void = (led >= 0) & (int(t["group"][action]) != led)
+    g["voids"][player] = int(g["voids"][player]) | (1 << led if is_void else 0)
     take(t, g["hands"][player], action)
     add_to_trick(t, g, player, action)
-    count = int(g["played_cards"][player])
-    g["played"][player, count] = action
-    g["played_cards"][player] = count + 1
+    num_played = int(g["played_cards"][player])
+    g["played"][player, num_played] = action
+    g["played_cards"][player] = num_played + 1
     if int(g["in_trick"]) < int(g["num_players"]):
         g["player"] = left_of(g, player, 1)
         return 0
@@ -290,8 +290,8 @@ def begin_trick(g):
 
 @jit
 def end_trick(t, g):
-    """End a trick. The winner's pawn moves; on the last field the game ends. Otherwise new hands are dealt if all cards
-    are played, and if the pawn is on a sword, its player chooses before the next trick."""
+    """End a trick. The winner's pawn moves; if it reaches the last field, the game ends. Otherwise new hands are dealt
+    if all cards are played, and if the pawn is on a sword, its player places or swaps chips before the next trick."""
     players = int(g["num_players"])
     winner = int(g["winning"])
     for player in range(players):

@@ -18,18 +18,18 @@ of knights and the number of shields."""
 STATE = state_dtype(
     MAX_PLAYERS,
     [
-        ("chance", np.uint64),  # seed of every shuffle after the first, with `shuffles`
+        ("chance", np.uint64),  # together with `shuffles`, seed of every shuffle after the first
         ("hands", np.int16, (MAX_PLAYERS, GROUPS)),
         ("discards", np.int16, (GROUPS,)),  # all cards of finished tricks since the last shuffle
-        ("pile", np.int8, (MAX_CARDS,)),  # kinds, the next card first, at the end; dealt ones are -1
+        ("pile", np.int8, (MAX_CARDS,)),  # kinds in the order of dealing, at the end of the row; -1 before them
         ("played", np.int8, (MAX_PLAYERS, MAX_HAND)),  # kinds since the last deal in order of play, -1 after the last
-        ("played_cards", np.int8, (MAX_PLAYERS,)),  # number of these
+        ("played_cards", np.int8, (MAX_PLAYERS,)),  # number of kinds in `played`
         ("voids", np.int8, (MAX_PLAYERS,)),  # bit s: hasn't followed suit s since the last deal
         ("places", np.int8, (MAX_SUITS,)),  # place of each suit's trump chip from 1 on, 0: not placed
         ("phase", np.int8),
-        ("leader", np.int8),  # leads this trick, or the next one if none has begun; the start player when over
-        ("in_trick", np.int8),  # cards in the trick: the last in `played` of that many players from the leader on
-        ("led", np.int8),  # suit that has to be followed; -1: none, no card is played yet or a super-trump was led
+        ("leader", np.int8),  # player who leads this or the next trick; the start player when the game is over
+        ("in_trick", np.int8),  # number of cards in the trick: the last ones in `played`, from the leader on
+        ("led", np.int8),  # suit that has to be followed; -1: no card is played yet, or a super-trump was led
         ("winning", np.int8),  # player who takes the trick so far; -1: no card is played yet
         ("pile_size", np.int8),
         ("shuffles", np.int16),  # number of shuffles after the first one
@@ -37,4 +37,4 @@ STATE = state_dtype(
         ("start_player", np.int8),
     ],
 )
-"""Missing players have zeros, and -1 in `played`."""
+"""The fields of one game. Seats without a player have zeros, and -1 in `played`."""

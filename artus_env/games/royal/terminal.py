@@ -28,7 +28,7 @@ def render(
     Args:
         states: One game.
         components: The box.
-        player: Only this player's hand is open; None: all are.
+        player: The only player whose hand is shown; None: all hands are.
         names: Names of the players, instead of "player 0", ...
 
     Raises:
@@ -38,15 +38,15 @@ def render(
     n = position["num_players"]
     if names is not None:
         check_names("names", names, n)
-    fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
+    short_names = [_shortened(name) for name in names or [f"player {p}" for p in range(n)]]
     trumps = [f"{place} {suit}" for place, suit in enumerate(position["trumps"], 1) if suit]
     trick = [f"{letter_of(p)} {card}" for p, card in position["trick"]]
     pile = position["pile"]
     lines = [
-        *wrap(_headline(position, fitting), WIDTH),
+        *wrap(_headline(position, short_names), WIDTH),
         "",
         *_course(position, components),
-        *_players(position, components, fitting),
+        *_players(position, components, short_names),
         "",
         *_listed("trumps, lowest first: ", trumps),
         *_listed("trick: ", trick),
@@ -58,7 +58,7 @@ def render(
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _fitting(name: str) -> str:
+def _shortened(name: str) -> str:
     """Printable name of limited length."""
     name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
@@ -67,16 +67,17 @@ def _fitting(name: str) -> str:
 def _headline(position: dict[str, Any], names: list[str]) -> str:
     fields, phase = position["fields"], position["phase"]
     player = fields.index(max(fields)) if phase == "over" else position["turn"]
-    due = {"over": "has reached Artus and won", "sword": "may place a trump chip"}.get(phase, "plays a card")
+    task = {"over": "has reached Artus and won", "sword": "may place a trump chip"}.get(phase, "plays a card")
     if phase == "sword" and all(position["trumps"]):
-        due = "swaps two trump chips"
-    return f"{position['rules']}: {names[player]} ({letter_of(player)}) {due}"
+        task = "swaps two trump chips"
+    return f"{position['rules']}: {names[player]} ({letter_of(player)}) {task}"
 
 
 def _course(position: dict[str, Any], components: Components) -> list[str]:
-    """Ten fields in a row: their numbers, and below them the pawns."""
-    pawns = ["".join(letter_of(p) for p, at in enumerate(position["fields"]) if at == field) for field in
-             range(components.fields + 1)]  # fmt: skip
+    """Lines with ten fields each: their numbers, and below them the pawns."""
+    pawns = [""] * (components.fields + 1)
+    for player, field in enumerate(position["fields"]):
+        pawns[field] += letter_of(player)
     lines = []
     for first in range(0, len(pawns), FIELDS_A_ROW):
         row = range(first, min(first + FIELDS_A_ROW, len(pawns)))
@@ -90,17 +91,17 @@ def _players(position: dict[str, Any], components: Components, names: list[str])
     lines = [f"  {'':<{width}} field  cards  has no"]
     for p, name in enumerate(names):
         cards = components.hand - len(position["played"][p])
-        start = f"{letter_of(p)} {name:<{width}} {position['fields'][p]:>5}  {cards:>5}  "
+        line = f"{letter_of(p)} {name:<{width}} {position['fields'][p]:>5}  {cards:>5}  "
         dealer = "" if p != position["dealer"] else " (dealer)"
-        lines.append(f"{start}{' '.join(position['voids'][p]) or '-'}{dealer}")
+        lines.append(f"{line}{' '.join(position['voids'][p]) or '-'}{dealer}")
     return lines
 
 
 def _by_suit(cards: list[str]) -> list[str]:
     """Cards in deck order, grouped by suit: `hearts 1 5`, `knight x2`."""
     parts = []
-    for suit, same in groupby(cards, key=lambda card: card.partition("-")[0]):
-        values = [card.partition("-")[2] for card in same]
+    for suit, suit_cards in groupby(cards, key=lambda card: card.partition("-")[0]):
+        values = [card.partition("-")[2] for card in suit_cards]
         super_trumps = f"{suit} x{len(values)}" if len(values) > 1 else suit
         parts.append(f"{suit} {' '.join(values)}" if values[0] else super_trumps)
     return parts

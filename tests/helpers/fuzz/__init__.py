@@ -1,4 +1,4 @@
-"""Fuzzers: damaged input for everything that reads what others have written. See `fuzz.run`.
+"""Fuzzers: damaged input for all code that reads files, requests or answers of others. See `fuzz.run`.
 
-Each input follows from a seed, the target's name and a number, so that any of them can be tried again alone.
+Each input follows from a seed, the target's name and a number, so any input can be repeated alone.
 """

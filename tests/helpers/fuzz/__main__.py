@@ -1,4 +1,4 @@
-"""See `fuzz.run`, a module of its own so that the processes that it starts find it by name."""
+"""Runs `fuzz.run`, which is a separate module so that the processes that it starts can import it by name."""
 
 import sys
 

@@ -1,7 +1,7 @@
 """Run the fuzzers: `make fuzz`, or `python -m fuzz [options]` in the folder `tests/helpers`.
 
-A process for each target, two at a time, so that one that crashes or hangs is told from one that is refused. Exit code
-1 if any input broke a promise; the command that tries it again is printed.
+Each target has a process of its own, and as many run at once as there are cores, so that crashes and hangs are
+distinguished from refused input. Exit code 1 if any input broke a promise; the command that repeats it is printed.
 """
 
 from __future__ import annotations
@@ -27,95 +27,98 @@ from artus_training.progress import TrainingBar
 from fuzz.targets import TARGETS
 
 SECONDS = 30
-"""For one input; more is a hang."""
+"""Time limit for one input; longer is a hang."""
 MOST_SHOWN = 3
-"""Broken promises of a target that are shown whole."""
+"""Maximum number of broken promises of a target that are printed."""
 
 
 class HangError(Exception):
     """An input took too long."""
 
 
-def fuzz(name: str, seed: int, numbers: range, at: Synchronized[int] | None = None) -> tuple[int, list[str]]:
+def fuzz(name: str, seed: int, numbers: range, current: Synchronized[int] | None = None) -> tuple[int, list[str]]:
     """Try inputs of one target.
 
     Args:
         name: Name of the target.
         seed: Seed of all inputs.
         numbers: Numbers of the inputs to try.
-        at: Written to: the number that is being tried.
+        current: Output: the number of the input that is being tried.
 
     Returns:
-        How many were taken, and a report on each that broke a promise.
+        The number of inputs that were accepted, and a report on each input that broke a promise.
     """
 
-    def too_long(*_: Any) -> None:
+    def raise_hang(*_: Any) -> None:
         raise HangError(f"no answer within {SECONDS} s")
 
-    taken, broken = 0, []
-    before = signal.signal(signal.SIGALRM, too_long)
+    num_taken, reports = 0, []
+    previous_handler = signal.signal(signal.SIGALRM, raise_hang)
     try:
         with tempfile.TemporaryDirectory() as folder, TARGETS[name].open(Path(folder)) as attempt:
             for number in numbers:
-                if at is not None:
-                    at.value = number
+                if current is not None:
+                    current.value = number
                 signal.setitimer(signal.ITIMER_REAL, SECONDS)
                 try:
-                    taken += attempt(Random(f"{seed}/{name}/{number}"))
+                    num_taken += attempt(Random(f"{seed}/{name}/{number}"))
                 except Exception:
-                    broken.append(f"{again(name, seed, number)}\n{traceback.format_exc()}")
+                    reports.append(f"{again(name, seed, number)}\n{traceback.format_exc()}")
                 finally:
                     signal.setitimer(signal.ITIMER_REAL, 0)
-            if at is not None:
-                at.value = numbers.stop
+            if current is not None:
+                current.value = numbers.stop
     finally:
-        signal.signal(signal.SIGALRM, before)
-    return taken, broken
+        signal.signal(signal.SIGALRM, previous_handler)
+    return num_taken, reports
 
 
 def again(name: str, seed: int, number: int) -> str:
+    """The command that repeats one input."""
     return f"python -m fuzz --seed {seed} --target {name!r} --only {number}"
 
 
-def work(name: str, seed: int, count: int, at: Synchronized[int], answer: Any) -> None:
-    answer.send(fuzz(name, seed, range(count), at))
+def work(name: str, seed: int, count: int, current: Synchronized[int], pipe: Any) -> None:
+    """Fuzz a target in this process, and send the result through a pipe."""
+    pipe.send(fuzz(name, seed, range(count), current))
 
 
 class Running(NamedTuple):
     """A target that is being fuzzed in a process of its own."""
 
     process: Any
-    at: Synchronized[int]
-    answer: Any
+    current: Synchronized[int]
+    pipe: Any
     start: float
 
 
 def start(name: str, seed: int, count: int) -> Running:
+    """Start a process that tries this number of inputs of a target."""
     context = multiprocessing.get_context("spawn")
-    answer, sender = context.Pipe(duplex=False)
-    at = context.Value("q", 0)
-    process = context.Process(target=work, args=(name, seed, count, at, sender))
+    pipe, sender = context.Pipe(duplex=False)
+    current = context.Value("q", 0)
+    process = context.Process(target=work, args=(name, seed, count, current, sender))
     process.start()
     sender.close()
-    return Running(process, at, answer, time.monotonic())
+    return Running(process, current, pipe, time.monotonic())
 
 
 def finish(name: str, seed: int, running: Running) -> tuple[int, list[str]]:
-    """What `fuzz` returned; a process that died has broken a promise."""
+    """The result of `fuzz` in a process. A process that died has broken a promise."""
     try:
-        return running.answer.recv()
+        return running.pipe.recv()
     except EOFError:
         running.process.join()
         return 0, [
-            f"{again(name, seed, running.at.value)}\nthe process ended with exit code {running.process.exitcode}"
+            f"{again(name, seed, running.current.value)}\nthe process ended with exit code {running.process.exitcode}"
         ]
 
 
 def run(names: list[str], seed: int, inputs: int) -> bool:
     """Fuzz targets side by side, show progress and a table. Returns whether all promises were kept."""
-    whole = sum(TARGETS[name].fraction for name in names)
-    counts = {name: max(1, round(inputs * TARGETS[name].fraction / whole)) for name in names}
-    waiting, running, tried, kept = list(names), {}, 0, True
+    total_fraction = sum(TARGETS[name].fraction for name in names)
+    counts = {name: max(1, round(inputs * TARGETS[name].fraction / total_fraction)) for name in names}
+    waiting, running, num_tried, all_kept = list(names), {}, 0, True
     table = Table("target", "inputs", "taken", "refused", "broken", "seconds", title=f"seed {seed}")
     with TrainingBar() as bar:
         task = bar.add_task("fuzzing", total=sum(counts.values()), wins="")
@@ -123,20 +126,22 @@ def run(names: list[str], seed: int, inputs: int) -> bool:
             while waiting and len(running) < available_cores():
                 name = waiting.pop(0)
                 running[name] = start(name, seed, counts[name])
-            multiprocessing.connection.wait([each.answer for each in running.values()], timeout=0.5)
-            for name, each in list(running.items()):
-                if each.answer.poll():
-                    taken, broken = finish(name, seed, each)
+            multiprocessing.connection.wait([target.pipe for target in running.values()], timeout=0.5)
+            for name, target in list(running.items()):
+                if target.pipe.poll():
+                    num_taken, reports = finish(name, seed, target)
                     del running[name]
-                    tried += each.at.value
-                    kept &= not broken
-                    for report in broken[:MOST_SHOWN]:
+                    num_tried += target.current.value
+                    all_kept &= not reports
+                    for report in reports[:MOST_SHOWN]:
                         print(f"{report}\n", file=sys.stderr)
-                    figures = each.at.value, taken, each.at.value - taken - len(broken), len(broken)
-                    table.add_row(name, *(f"{figure:,}" for figure in figures), f"{time.monotonic() - each.start:.0f}")
-            bar.update(task, completed=tried + sum(each.at.value for each in running.values()))
+                    tried = target.current.value
+                    counted = tried, num_taken, tried - num_taken - len(reports), len(reports)
+                    seconds = f"{time.monotonic() - target.start:.0f}"
+                    table.add_row(name, *(f"{number:,}" for number in counted), seconds)
+            bar.update(task, completed=num_tried + sum(target.current.value for target in running.values()))
     Console().print(table)
-    return kept
+    return all_kept
 
 
 def main() -> int:
@@ -145,13 +150,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
     parser.add_argument("--target", nargs="+", choices=TARGETS, default=list(TARGETS), help="default: all")
     parser.add_argument("--only", type=int, help="try this input alone, in this process")
-    chosen = parser.parse_args()
-    if chosen.only is not None:
-        broken = [
+    options = parser.parse_args()
+    if options.only is not None:
+        reports = [
             report
-            for name in chosen.target
-            for report in fuzz(name, chosen.seed, range(chosen.only, chosen.only + 1))[1]
+            for name in options.target
+            for report in fuzz(name, options.seed, range(options.only, options.only + 1))[1]
         ]
-        print("\n".join(broken) or "kept all promises")
-        return int(bool(broken))
-    return int(not run(chosen.target, chosen.seed, chosen.inputs))
+        print("\n".join(reports) or "kept all promises")
+        return int(bool(reports))
+    return int(not run(options.target, options.seed, options.inputs))

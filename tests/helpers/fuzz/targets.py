@@ -1,5 +1,5 @@
-"""What is fuzzed. Each target yields a function that tries one input: whether it was taken, after all that was promised
-about what is taken or refused has been checked."""
+"""Targets of the fuzzers. Each target yields a function that tries one input, checks all promises about accepted or
+refused input, and returns whether the input was accepted."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ from tools.tables import HEAD, rows_of
 
 Try = Callable[[Random], bool]
 LONGEST_MESSAGE = 5000
-"""Most characters of a message. The longest one is about an illegal move: it lists all legal ones."""
+"""Maximum number of characters of a message. The longest one, about an illegal move, lists all legal moves."""
 
 
 class Target(NamedTuple):
     open: Callable[[Path], AbstractContextManager[Try]]
-    """Called with an empty folder."""
+    """Opens the target; its argument is an empty folder."""
     fraction: float
-    """Share of all inputs that this target gets."""
+    """Fraction of all inputs that this target gets."""
 
 
-def checked(error: Exception) -> bool:
-    """A refusal is one short line. Returns that nothing was taken."""
+def check_refusal(error: Exception) -> bool:
+    """Check that the message of a refusal is one short line. Returns False: the input wasn't accepted."""
     text = str(error)
     assert text, f"{type(error).__name__} says nothing"
     assert len(text) <= LONGEST_MESSAGE, f"{len(text)} letters: {text[:200]}"
@@ -74,8 +74,8 @@ def checked(error: Exception) -> bool:
     return False
 
 
-def played(rng: Random, name: str = "artus") -> Game:
-    """A game of any variant, played to any point."""
+def random_game(rng: Random, name: str = "artus") -> Game:
+    """A game of a random variant after a random number of random moves."""
     definition = find_game(name)
     players = range(definition.min_players, definition.max_players + 1)
     game = Game(rng.choice(definition.rules), rng.choice(players), seed=rng.getrandbits(60), game=name)
@@ -87,8 +87,8 @@ def played(rng: Random, name: str = "artus") -> Game:
     return game
 
 
-def sound(game: Game, rng: Random) -> None:
-    """A game that was taken from outside can be written, shown to everybody and played to its end."""
+def check_game(game: Game, rng: Random) -> None:
+    """Check that an accepted game can be written, shown to all players and played to its end."""
     assert Game.from_dict(game.to_dict()) == game
     for player in range(game.num_players):
         json.dumps(game.to_dict(player), allow_nan=False)
@@ -103,14 +103,14 @@ def sound(game: Game, rng: Random) -> None:
 
 @contextmanager
 def positions(folder: Path) -> Iterator[Try]:
-    corpus = [played(Random(number), name).to_dict() for name in ("artus", "royal") for number in range(30)]
+    corpus = [random_game(Random(number), name).to_dict() for name in ("artus", "royal") for number in range(30)]
 
     def attempt(rng: Random) -> bool:
         try:
             game = Game.from_dict(mutated(rng.choice(corpus), rng))
         except ValueError as error:
-            return checked(error)
-        sound(game, rng)
+            return check_refusal(error)
+        check_game(game, rng)
         return True
 
     yield attempt
@@ -118,7 +118,7 @@ def positions(folder: Path) -> Iterator[Try]:
 
 @contextmanager
 def records(folder: Path) -> Iterator[Try]:
-    corpus = [played(Random(number)).record() for number in range(30)]
+    corpus = [random_game(Random(number)).record() for number in range(30)]
 
     def attempt(rng: Random) -> bool:
         line = rng.choice(corpus)
@@ -126,7 +126,7 @@ def records(folder: Path) -> Iterator[Try]:
         try:
             game = Game.replay(line.decode(errors="replace"))
         except ValueError as error:
-            return checked(error)
+            return check_refusal(error)
         assert Game.replay(game.record()) == game
         return True
 
@@ -144,24 +144,24 @@ def agents(folder: Path) -> Iterator[Try]:
     view = View(Batch(1), None, seed_stream(0, 1))
 
     def attempt(rng: Random) -> bool:
-        content, about = weights, card
+        content, new_card = weights, card
         if rng.random() < 0.5:
-            if rng.random() < 0.7:  # where it is described; most else are numbers
+            if rng.random() < 0.7:  # damage to the header, which is a small part of the file
                 content = mutated_bytes(weights[:header], rng) + weights[header:]
             else:
                 content = mutated_bytes(weights, rng)
             if rng.random() < 0.9:
-                about = card | {"weights": hashlib.sha256(content).hexdigest()}
-            text = json.dumps(about).encode()
+                new_card = card | {"weights": hashlib.sha256(content).hexdigest()}
+            text = json.dumps(new_card).encode()
         else:
             text = as_json(mutated(card, rng)) if rng.random() < 0.8 else mutated_bytes(json.dumps(card).encode(), rng)
         path.write_bytes(content)
         path.with_suffix(".json").write_bytes(text)
         try:
-            found, said = load_agent(path)
-            actions = NeuralAgent(found, card=said).act(view)
+            loaded_network, loaded_card = load_agent(path)
+            actions = NeuralAgent(loaded_network, card=loaded_card).act(view)
         except ValueError as error:
-            return checked(error)
+            return check_refusal(error)
         assert view.mask[0, actions[0]]
         return True
 
@@ -184,7 +184,7 @@ def presets(folder: Path) -> Iterator[Try]:
         try:
             with_preset(Settings(preset=path)).check()
         except ValueError as error:
-            return checked(error)
+            return check_refusal(error)
         return True
 
     yield attempt
@@ -193,22 +193,22 @@ def presets(folder: Path) -> Iterator[Try]:
 @contextmanager
 def best_responses(folder: Path) -> Iterator[Try]:
     path = folder / "responses.json"
-    found = {"agent": "ppo", "role": "deviator", "name": "ismcts:1000", "gain": 0.25, "wins": 0.75, "games": 400}
-    kept = {"responses": [found, {**found, "role": "coalition"}], "best": [{**found, "gain_95": [0.2, 0.3]}]}
+    entry = {"agent": "ppo", "role": "deviator", "name": "ismcts:1000", "gain": 0.25, "wins": 0.75, "games": 400}
+    content = {"responses": [entry, {**entry, "role": "coalition"}], "best": [{**entry, "gain_95": [0.2, 0.3]}]}
 
     def attempt(rng: Random) -> bool:
-        text = as_json(mutated(kept, rng) if rng.random() < 0.7 else kept)
+        text = as_json(mutated(content, rng) if rng.random() < 0.7 else content)
         path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
         try:
-            read = read_run_results(path)
+            results = read_run_results(path)
         except ValueError as error:
-            return checked(error)
-        for response in (*read.responses, *read.best):
-            assert -1 <= response.gain <= 1, "no part of all games"
-            assert 0 <= response.wins <= 1, "no part of all games"
+            return check_refusal(error)
+        for response in (*results.responses, *results.best):
+            assert -1 <= response.gain <= 1, "no fraction of games"
+            assert 0 <= response.wins <= 1, "no fraction of games"
             assert response.games >= 1, "measured in no games"
-        for best in read.best:
-            assert np.isfinite(best.gain_95).all(), "an end that is no number"
+        for best in results.best:
+            assert np.isfinite(best.gain_95).all(), "an interval with an end that is no number"
         return True
 
     yield attempt
@@ -225,10 +225,10 @@ def ladders(folder: Path) -> Iterator[Try]:
         text = as_json(mutated(ladder, rng) if rng.random() < 0.7 else ladder)
         path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
         try:
-            read = read_ladder(path)
+            accepted = read_ladder(path)
         except ValueError as error:
-            return checked(error)
-        for row in rows_of(read):
+            return check_refusal(error)
+        for row in rows_of(accepted):
             assert len(row) == len(HEAD), "another table"
             assert not any(set(cell) & set("|\n\r") for cell in row), "a cell that ends the row"
         return True
@@ -237,7 +237,7 @@ def ladders(folder: Path) -> Iterator[Try]:
 
 
 def toml(value: Any) -> str:
-    """Settings as TOML, as far as they can be; the rest as JSON, which is mostly none."""
+    """Settings as TOML, with values in JSON; a value that is no table as JSON, which is rarely valid TOML."""
     if not isinstance(value, dict):
         return as_json(value).decode()
     return "\n".join(f"{name} = {as_json(part).decode()}" for name, part in value.items())
@@ -255,48 +255,48 @@ def checkpoints(folder: Path) -> Iterator[Try]:
     trainer.play_and_learn()
     trainer.save()
 
-    def go_on() -> None:
+    def resume() -> None:
         resumed = Trainer(settings)
         resumed.load()
         resumed.play_and_learn()
 
-    yield resuming(settings.checkpoint, go_on)
+    yield resuming(settings.checkpoint, resume)
 
 
-def resuming(path: Path, go_on: Callable[[], None]) -> Try:
-    """Tries whether a training goes on from a checkpoint that is damaged, or that somebody made up who knows the
+def resuming(path: Path, resume: Callable[[], None]) -> Try:
+    """A function that tries to resume a training from a checkpoint that is damaged, or forged by someone who knows the
     format."""
     content = path.read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    about, tensors = json.loads(header["__metadata__"]["artus"]), load(content)
-    kept, _ = read_checkpoint(path)
+    metadata, tensors = json.loads(header["__metadata__"]["artus"]), load(content)
+    original_metadata, _ = read_checkpoint(path)
 
     def unchanged() -> bool:
-        """Whether a file says what it said at first; spaces in its header may differ."""
-        found, numbers = read_checkpoint(path)
-        same = found == kept and numbers.keys() == tensors.keys()
-        return same and all(torch.equal(part, numbers[name]) for name, part in tensors.items())
+        """Whether the file has its original content, except for spaces in the header."""
+        loaded_metadata, new_tensors = read_checkpoint(path)
+        is_same = loaded_metadata == original_metadata and new_tensors.keys() == tensors.keys()
+        return is_same and all(torch.equal(part, new_tensors[name]) for name, part in tensors.items())
 
-    def forgery(rng: Random) -> bytes:
-        said, numbers = json.dumps(about), dict(tensors)
+    def forged_content(rng: Random) -> bytes:
+        new_metadata, new_tensors = json.dumps(metadata), dict(tensors)
         if rng.random() < 0.5:
-            said = as_json(mutated(about, rng)).decode(errors="replace")
+            new_metadata = as_json(mutated(metadata, rng)).decode(errors="replace")
         else:
-            name, other = rng.choices(list(tensors), k=2)
-            numbers[name] = mutated_tensor(tensors[rng.choice((name, name, other))], rng).clone()
+            name, other_name = rng.choices(list(tensors), k=2)
+            new_tensors[name] = mutated_tensor(tensors[rng.choice((name, name, other_name))], rng).clone()
             if rng.random() < 0.1:
-                del numbers[other]
-        return save(numbers, {"artus": said, "checksum": checksum(said, numbers)})
+                del new_tensors[other_name]
+        return save(new_tensors, {"artus": new_metadata, "checksum": checksum(new_metadata, new_tensors)})
 
     def attempt(rng: Random) -> bool:
-        forged = rng.random() < 0.7
-        path.write_bytes(forgery(rng) if forged else mutated_bytes(content, rng))
+        is_forged = rng.random() < 0.7
+        path.write_bytes(forged_content(rng) if is_forged else mutated_bytes(content, rng))
         try:
-            with redirect_stdout(StringIO()):  # it says which settings have changed
-                go_on()
+            with redirect_stdout(StringIO()):  # the list of changed settings is printed
+                resume()
         except UsageError as error:
-            return checked(error)
-        assert forged or unchanged(), "damaged content was believed"
+            return check_refusal(error)
+        assert is_forged or unchanged(), "damaged content was believed"
         return True
 
     return attempt
@@ -309,26 +309,26 @@ def resuming(path: Path, go_on: Callable[[], None]) -> Try:
 @contextmanager
 def tournaments(folder: Path) -> Iterator[Try]:
     settings = Tournament(("greedy", "lookahead", "random"), num_players=2, games=12)
-    whole = run(settings, folder / "whole")
-    fresh = folder / "fresh"
+    original_results = run(settings, folder / "whole")
+    copy_folder = folder / "fresh"
 
     def attempt(rng: Random) -> bool:
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.copytree(folder / "whole", fresh)
-        path = fresh / rng.choice(("settings.json", "blocks.jsonl", "blocks.jsonl"))
+        shutil.rmtree(copy_folder, ignore_errors=True)
+        shutil.copytree(folder / "whole", copy_folder)
+        path = copy_folder / rng.choice(("settings.json", "blocks.jsonl", "blocks.jsonl"))
         lines = path.read_bytes().splitlines(keepends=True)
         if rng.random() < 0.5 and path.suffix == ".jsonl":
-            at = rng.randrange(len(lines))
-            lines[at] = as_json(mutated(json.loads(lines[at]), rng)) + b"\n"
+            index = rng.randrange(len(lines))
+            lines[index] = as_json(mutated(json.loads(lines[index]), rng)) + b"\n"
             path.write_bytes(b"".join(lines))
         else:
             path.write_bytes(mutated_bytes(b"".join(lines), rng))
         try:
-            found = Results(fresh, settings, None).results()
+            results = Results(copy_folder, settings, None).results()
         except ValueError as error:
-            return checked(error)
-        for scores, original in zip(found.scores, whole.scores, strict=True):
-            assert np.array_equal(scores, original[: len(scores)]), "changed results were believed"
+            return check_refusal(error)
+        for scores, original_scores in zip(results.scores, original_results.scores, strict=True):
+            assert np.array_equal(scores, original_scores[: len(scores)]), "changed results were believed"
         return True
 
     yield attempt
@@ -337,13 +337,13 @@ def tournaments(folder: Path) -> Iterator[Try]:
 @contextmanager
 def replies(folder: Path) -> Iterator[Try]:
     view = View(Batch(1, rules="advanced", seed=3), None, seed_stream(0, 1))
-    spoken: list[bytes] = []
+    bot_answers: list[bytes] = []
 
     class Program:
-        """Says what it was told to, whatever it is asked."""
+        """Gives the answers in `bot_answers`, whatever the requests."""
 
         def __init__(self, command: Any) -> None:
-            self.answers = list(spoken)
+            self.answers = list(bot_answers)
 
         def ask(self, request: Any, seconds: float) -> bytes:
             return self.answers.pop(0)
@@ -353,29 +353,29 @@ def replies(folder: Path) -> Iterator[Try]:
         def last_words(self) -> str:
             return ""
 
-    real, program.Program = program.Program, Program  # type: ignore[misc, assignment]
+    original_class, program.Program = program.Program, Program  # type: ignore[misc, assignment]
     states = view.redeal(view.keys)
     actions = np.flatnonzero(view.mask[0])
     moves = [view.definition.move_text(int(action), states, view.components, view.tables) for action in actions]
 
     def attempt(rng: Random) -> bool:
         answers = [{"type": "hello", "protocol": program.PROTOCOL}, {"type": "move", "move": rng.choice(moves)}]
-        wrong = rng.randrange(2)
-        spoken[:] = [json.dumps(answer).encode() for answer in answers]
-        spoken[wrong] = (
-            as_json(mutated(answers[wrong], rng)) if rng.random() < 0.7 else mutated_bytes(spoken[wrong], rng)
+        damaged = rng.randrange(2)
+        bot_answers[:] = [json.dumps(answer).encode() for answer in answers]
+        bot_answers[damaged] = (
+            as_json(mutated(answers[damaged], rng)) if rng.random() < 0.7 else mutated_bytes(bot_answers[damaged], rng)
         )
         agent = program.ProgramAgent("bot")
         action = agent.act(view)[0]
         if action == FORFEIT:
-            return checked(ValueError(agent.failure))
+            return check_refusal(ValueError(agent.failure))
         assert view.mask[0, action]
         return True
 
     try:
         yield attempt
     finally:
-        program.Program = real  # type: ignore[misc]
+        program.Program = original_class  # type: ignore[misc]
 
 
 # --- play
@@ -386,31 +386,31 @@ def replies(folder: Path) -> Iterator[Try]:
 def stored_games(folder: Path) -> Iterator[Try]:
     games = folder / "games"
     store = Store(games)
-    good = HostedGame.deal(store, "beginner", seats(["Ann"], ["random"]), 1)
-    bad = HostedGame.deal(store, "advanced", seats(["Bob", "Cleo"], ["greedy"]), 2)
-    while bad.number < 8:
-        bad.play(bad.game.player, bad.number, bad.game.moves()[0])
-    path = games / f"{bad.name}.json"
+    sound_game = HostedGame.deal(store, "beginner", seats(["Ann"], ["random"]), 1)
+    damaged_game = HostedGame.deal(store, "advanced", seats(["Bob", "Cleo"], ["greedy"]), 2)
+    while damaged_game.number < 8:
+        damaged_game.play(damaged_game.game.player, damaged_game.number, damaged_game.game.moves()[0])
+    path = games / f"{damaged_game.name}.json"
     content = path.read_bytes()
 
     def attempt(rng: Random) -> bool:
         path.write_bytes(
             as_json(mutated(json.loads(content), rng)) if rng.random() < 0.8 else mutated_bytes(content, rng)
         )
-        said = StringIO()
-        with redirect_stderr(said):
+        stderr = StringIO()
+        with redirect_stderr(stderr):
             lobby = Lobby(Store(games))
             for name in lobby.games:
-                with suppress(RefusedError):  # named on stderr, and gone
+                with suppress(RefusedError):  # then stderr names it, and it is removed
                     lobby.games[name]
-        assert good.name in lobby.games
-        taken = bad.name in lobby.games
-        assert taken or str(path) in said.getvalue()
+        assert sound_game.name in lobby.games
+        is_accepted = damaged_game.name in lobby.games
+        assert is_accepted or str(path) in stderr.getvalue()
         for hosted in lobby.games.values():
             for player in range(len(hosted.seats)):
                 json.dumps([view.setup(hosted, player), view.seen(hosted, player)], allow_nan=False)
         asyncio.run(lobby.close())
-        return taken
+        return is_accepted
 
     yield attempt
 
@@ -419,18 +419,22 @@ def stored_games(folder: Path) -> Iterator[Try]:
 def results_of_people(folder: Path) -> Iterator[Try]:
     path = folder / RESULTS / "game.json"
     path.parent.mkdir()
-    sat = [Sat("Ann", None, 50, 1, hinted=True), Sat("Easy", "greedy", 40, 2), Sat("Ben", None, -3, 3, resigned=True)]
-    result = json.loads(json.dumps(asdict(Result(1, "artus", "beginner", "2026-11-25T18:30:00+00:00", 70, sat))))
+    players = [
+        Sat("Ann", None, 50, 1, hinted=True),
+        Sat("Easy", "greedy", 40, 2),
+        Sat("Ben", None, -3, 3, resigned=True),
+    ]
+    result = json.loads(json.dumps(asdict(Result(1, "artus", "beginner", "2026-11-25T18:30:00+00:00", 70, players))))
 
     def attempt(rng: Random) -> bool:
         text = as_json(mutated(result, rng) if rng.random() < 0.7 else result)
         path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
         complaints: list[Exception] = []
-        found = read_results(folder, lambda _, error: complaints.append(error))
+        results = read_results(folder, lambda _, error: complaints.append(error))
         if complaints:
-            return checked(complaints[0])
-        lines = table(found * 12, folder).splitlines()
-        assert all(line.isprintable() for line in lines), "what a terminal might obey"
+            return check_refusal(complaints[0])
+        lines = table(results * 12, folder).splitlines()
+        assert all(line.isprintable() for line in lines), "control characters for the terminal"
         return True
 
     yield attempt
@@ -441,34 +445,34 @@ STATUSES = {200, 307, 400, 403, 404, 405, 408, 409, 411, 413, 414, 415, 421, 422
 
 @contextmanager
 def requests(folder: Path) -> Iterator[Try]:
-    hosted = HostedGame.deal(Store(folder), "beginner", seats(["Ann", "Bob"], []), 4)
-    faults: list[str] = []
+    first_game = HostedGame.deal(Store(folder), "beginner", seats(["Ann", "Bob"], []), 4)
+    server_errors: list[str] = []
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             if record.levelno >= logging.ERROR:
-                faults.append(self.format(record))
+                server_errors.append(self.format(record))
 
     listener = Listener()
     logging.getLogger("uvicorn.error").addHandler(listener)
     server = Serving(folder)
-    secrets = [seat.secret for seat in server.lobby.games[hosted.name].seats]
+    secrets = [seat.secret for seat in server.lobby.games[first_game.name].seats]
 
     def attempt(rng: Random) -> bool:
-        served = server.lobby.games[hosted.name]
-        for name in [*server.lobby.games][1:]:  # those that were set up
+        hosted = server.lobby.games[first_game.name]
+        for name in [*server.lobby.games][1:]:  # games that earlier requests have set up
             del server.lobby.games[name]
-        if served.game.over:
-            served.steps[1:] = []  # from the start again
-            served.logs.clear()
-        number, move = served.number, rng.choice(served.game.moves())
+        if hosted.game.over:
+            hosted.steps[1:] = []  # back to the start
+            hosted.logs.clear()
+        number, move = hosted.number, rng.choice(hosted.game.moves())
         secret = rng.choice(secrets)
         body: Any = {"number": number, "move": move}
         host = f"/api/host/{server.lobby.host_secret}"
         method, path = rng.choice(
             [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
              ("GET", "/"), ("GET", f"{static()}/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
-             ("GET", host), ("GET", f"/record/{served.record_secret}.jsonl"),
+             ("GET", host), ("GET", f"/record/{hosted.record_secret}.jsonl"),
              ("GET", f"{host}/choices"), ("POST", f"{host}/new"), ("POST", f"{host}/again"),
              ("GET", f"/api/{secret}/next"), ("GET", f"/api/{secret}/lessons"), ("POST", f"/api/{secret}/again"),
              ("POST", f"/api/{secret}/preview"), ("POST", f"/api/{secret}/undo"),
@@ -477,7 +481,7 @@ def requests(folder: Path) -> Iterator[Try]:
         if path.endswith("/new"):
             body = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"level": "easy"}]}
         if path.startswith("/api/host") and path.endswith("/again"):
-            body = {"name": hosted.name}
+            body = {"name": first_game.name}
         if rng.random() < 0.5:
             body = mutated(body, rng)
         data = as_json(body) if method == "POST" else b""
@@ -488,9 +492,9 @@ def requests(folder: Path) -> Iterator[Try]:
         if rng.random() < 0.6:
             request = mutated_bytes(request, rng)
         answer = exchange(server.port, request)
-        assert not faults, faults
-        assert served.number <= number + 1
-        if not answer:  # hung up on what can't be understood or was never finished
+        assert not server_errors, server_errors
+        assert hosted.number <= number + 1
+        if not answer:  # the server hung up: the request was invalid or incomplete
             return False
         status = re.match(rb"HTTP/1\.[01] (\d{3}) ", answer)
         assert status, answer[:200]
@@ -505,17 +509,17 @@ def requests(folder: Path) -> Iterator[Try]:
 
 
 def exchange(port: int, request: bytes) -> bytes:
-    """Send bytes, hang up one way, and hear what comes."""
+    """Send bytes, close the sending direction, and return the answer."""
     with closing(socket.create_connection(("127.0.0.1", port), timeout=20)) as connection:
-        heard = b""
+        answer = b""
         try:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
             while chunk := connection.recv(1 << 16):
-                heard += chunk
-        except (BrokenPipeError, ConnectionResetError):  # refused before all was sent
+                answer += chunk
+        except (BrokenPipeError, ConnectionResetError):  # refused before the whole request was sent
             pass
-        return heard
+        return answer
 
 
 TARGETS = {

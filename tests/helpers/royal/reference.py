@@ -1,9 +1,9 @@
-"""A second reading of the rules of the royal card game, in plain Python on lists and strings, and a comparison with the
-game move by move.
+"""A second implementation of the royal card game, in plain Python on lists and strings, and a comparison with the game
+move by move.
 
     python -m royal.reference 2000
 
-run in tests/helpers compares so many games for each number of players; without a number, a few.
+in tests/helpers compares 2000 games for each number of players; without a number, ten.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def value_of(card):
 
 
 class Reference:
-    """A game that begins at a first position. Cards after a shuffle are taken from the other game: what chance brings
-    isn't read from the rules."""
+    """A game from its first position on. After a shuffle, the order of the cards is taken from the compared game, as
+    the rules don't determine it."""
 
     def __init__(self, position):
         self.n = position["num_players"]
@@ -67,7 +67,7 @@ class Reference:
         return sorted(set(hand), key=DECK.index)
 
     def play(self, move, pile_after_shuffle):
-        """Returns the fields that the move brought."""
+        """Play a move. Returns the fields that it brought its player."""
         if self.phase == "sword":
             if move.startswith("trump"):
                 self.trumps.append(move.split(":")[1])
@@ -87,19 +87,19 @@ class Reference:
         self.turn = (player + 1) % self.n
         if len(self.trick) < self.n:
             return 0
-        winner, brought = self.winner(), self.finish(pile_after_shuffle)
-        return brought if winner == player else 0
+        winner, gained = self.winner(), self.finish(pile_after_shuffle)
+        return gained if winner == player else 0
 
     def winner(self):
-        supers = [(player, card) for player, card in self.trick if suit_of(card) is None]
-        if supers:
-            best = supers[0]
-            for entry in supers[1:]:
+        super_trumps = [(player, card) for player, card in self.trick if suit_of(card) is None]
+        if super_trumps:
+            best = super_trumps[0]
+            for entry in super_trumps[1:]:
                 if entry[1] != best[1]:
                     best = entry
             return best[0]
         suit = suit_of(self.trick[0][1])
-        for trump in self.trumps:  # the last one that is in the trick lies highest
+        for trump in self.trumps:  # lowest first, so the highest trump in the trick remains
             if any(suit_of(card) == trump for _, card in self.trick):
                 suit = trump
         return max((value_of(card), player) for player, card in self.trick if suit_of(card) == suit)[1]
@@ -159,22 +159,22 @@ class Reference:
 
 
 def shuffled_by(game):
-    """What the pile was before the deal that a game has just had: its cards in the order of dealing, then its pile."""
+    """Return a function that gives a game's pile before its last deal: the dealt cards in order, then the others."""
 
     def pile(reference):
         position = game.to_dict()
         order = [(reference.dealer + seat) % reference.n for seat in range(1, reference.n + 1)]
-        # Hands are in deck order, so that the order of dealing is lost; any order with the same hands will do.
+        # Hands are in deck order, so the order of dealing is unknown; any order that gives the same hands is right.
         return [position["hands"][player][nth] for nth in range(8) for player in order] + position["pile"]
 
     return pile
 
 
 def compare(num_players, seed, every=1):
-    """Play a random game by both; returns tricks and decisions.
+    """Play a random game with both implementations. Returns the numbers of tricks and of decisions.
 
     Args:
-        every: Positions are compared after so many moves, legal moves and points always.
+        every: Positions are compared once in this number of moves; legal moves and points after every move.
     """
     choices = random.Random(f"{num_players}-{seed}")
     game = Game(game="royal", num_players=num_players, seed=seed)

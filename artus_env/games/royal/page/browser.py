@@ -1,6 +1,6 @@
 """Data for the script of the game's own page (`page/page.js`): cards, legal moves, details of moves.
 
-Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can show them more.
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so nothing here can reveal hidden information.
 """
 
 from __future__ import annotations
@@ -60,38 +60,38 @@ def choice(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> dict[str, Any]:
     """A legal move as data for the page: card, chip or places."""
-    what = parsed(move)
-    last = last_move(before, move, after, components)
-    outlook = "" if what.card is None else sentences.outlook(before, last, names, components)
-    return {"kind": what.kind, "card": what.card, "suit": what.suit, "places": what.places, "outlook": outlook}
+    parts = parsed(move)
+    effect = last_move(before, move, after, components)
+    outlook = "" if parts.card is None else sentences.outlook(before, effect, names, components)
+    return {"kind": parts.kind, "card": parts.card, "suit": parts.suit, "places": parts.places, "outlook": outlook}
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Card or chips that were played, and the move of the trick winner's pawn."""
-    moved = last_move(before, move, after, components)
+    """The card or chips of a move that was played, and how the trick winner's pawn moved."""
+    effect = last_move(before, move, after, components)
     return {
-        "card": moved.move.card,
-        "suit": moved.move.suit,
-        "places": moved.move.places,
-        "taker": moved.taker,
-        "origin": moved.origin,
-        "target": moved.target,
+        "card": effect.move.card,
+        "suit": effect.move.suit,
+        "places": effect.move.places,
+        "taker": effect.taker,
+        "origin": effect.origin,
+        "target": effect.target,
     }
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Where a move took place: a card and the trick up to it, the fields that the trick winner's pawn left and reached,
-    the suit of a chip or the places of two."""
-    moved = last_move(before, move, after, components)
-    card = moved.move.card
+    """Where a move took place: its card and the trick up to this card, the fields that the trick winner's pawn left and
+    reached, the suit of the chip that was placed, or the places of the two that were swapped."""
+    effect = last_move(before, move, after, components)
+    card = effect.move.card
     return {
         "card": card,
-        "trick": [*before["trick"], [moved.player, card]] if card else [],
-        "taker": moved.taker,
-        "origin": moved.origin,
-        "target": moved.target,
-        "suit": moved.move.suit,
-        "places": moved.move.places,
+        "trick": [*before["trick"], [effect.player, card]] if card else [],
+        "taker": effect.taker,
+        "origin": effect.origin,
+        "target": effect.target,
+        "suit": effect.move.suit,
+        "places": effect.move.places,
     }
 
 

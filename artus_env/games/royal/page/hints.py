@@ -13,7 +13,7 @@ from artus_env.games.royal.components import SUPER_TRUMPS, Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import say
 from artus_env.games.royal.page.sentences import goal_words, suit_words
-from artus_env.games.royal.page.tricks import destination, suit_of, takes, value_of, winning_index
+from artus_env.games.royal.page.tricks import destination, suit_of, takes_from, value_of, winning_index
 
 
 def reasons(
@@ -28,21 +28,21 @@ def reasons(
         names: Names of the players.
         components: The box.
     """
-    what = parsed(move)
-    if what.card is not None:
-        return list(_of_card(before, what.card, names, components))
+    parts = parsed(move)
+    if parts.card is not None:
+        return list(_card_reasons(before, parts.card, names, components))
     hand = before["hands"][before["turn"]]
-    if what.suit is not None:
-        return [_trumps(what.suit, before["trumps"].index(None) + 1, hand)]
-    if what.places is not None:
-        first, second = what.places
+    if parts.suit is not None:
+        return [_trump_reason(parts.suit, before["trumps"].index(None) + 1, hand)]
+    if parts.places is not None:
+        first, second = parts.places
         suits = [(before["trumps"][first - 1], second), (before["trumps"][second - 1], first)]
-        return [_trumps(suit, place, hand) for suit, place in sorted(suits, key=lambda each: -each[1])]
+        return [_trump_reason(suit, place, hand) for suit, place in sorted(suits, key=lambda entry: -entry[1])]
     return [say("reason.decline")]
 
 
 def unseen(position: dict[str, Any], components: Components) -> Counter[str]:
-    """Cards that others may hold: all except the own hand, the discards and the trick."""
+    """Cards that others may hold: all except the hand of the player to move, the discards and the trick."""
     counts = Counter({f"{suit}-{value}": 1 for suit in components.suits for value in range(1, components.values + 1)})
     counts.update(dict(zip(SUPER_TRUMPS, (components.knights, components.shields), strict=True)))
     counts.subtract(position["hands"][position["turn"]])
@@ -59,25 +59,26 @@ def unbeaten(position: dict[str, Any], card: str, components: Components) -> boo
         return False
     if len(trick) == position["num_players"]:
         return True
-    beats = takes(trick, position["trumps"], components)
+    beats = takes_from(trick, position["trumps"], components)
     return not any(beats(other, card) for other in unseen(position, components))
 
 
-def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components: Components) -> Iterator[str]:
+def _card_reasons(before: dict[str, Any], card: str, names: Sequence[str], components: Components) -> Iterator[str]:
+    """Yield the advantages and disadvantages of a card, the most important first."""
     player, fields, trick = before["turn"], before["fields"], [*before["trick"], [before["turn"], card]]
-    last = len(trick) == before["num_players"]
+    completes = len(trick) == before["num_players"]
     taker = trick[winning_index(trick, before["trumps"], components)][0]
-    gets = destination(fields, taker, components)
-    if last and taker == player:
-        if gets in components.swords:
+    target = destination(fields, taker, components)
+    if completes and taker == player:
+        if target in components.swords:
             yield say("reason.sword")
         rival = before["trick"][winning_index(before["trick"], before["trumps"], components)][0]
         yield say(
             "reason.prevents", name=names[rival], goal=goal_words(destination(fields, rival, components), components)
         )
-    elif last and gets in components.swords:
+    elif completes and target in components.swords:
         yield say("reason.gives", name=names[taker])
-    elif not last and unbeaten(before, card, components):
+    elif not completes and unbeaten(before, card, components):
         yield say("reason.unbeaten")
     hand = Counter(before["hands"][player]) - Counter([card])
     suit = suit_of(card)
@@ -86,14 +87,14 @@ def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components
     higher = [value_of(other) for other in hand if suit and suit_of(other) == suit and value_of(other) > value_of(card)]
     if higher and taker != player:
         yield say("reason.keeps.suit", value=max(higher), suit=suit_words(str(suit)))
-    left = sum(hand[kind] for kind in SUPER_TRUMPS)
+    num_super_trumps = sum(hand[kind] for kind in SUPER_TRUMPS)
     if suit is None:
-        yield say("reason.costs", n=left)
-    elif left:
-        yield say("reason.keeps", n=left)
+        yield say("reason.costs", n=num_super_trumps)
+    elif num_super_trumps:
+        yield say("reason.keeps", n=num_super_trumps)
 
 
-def _trumps(suit: str, place: int, hand: Sequence[str]) -> str:
-    """Text about the number of cards that the player holds of a suit that gets a place among the trumps."""
+def _trump_reason(suit: str, place: int, hand: Sequence[str]) -> str:
+    """Text for a suit that gets a place among the trumps: how many of its cards the player holds."""
     count = sum(suit_of(card) == suit for card in hand)
     return say("reason.trumps", suit=suit_words(suit), place=place, n=count)

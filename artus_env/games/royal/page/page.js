@@ -1,5 +1,5 @@
-// The royal card game's own page: choosing by clicks on cards and chips. What each function is for is said in the play
-// page's plain.js; an option's `place` is the suit of a chip that isn't placed, or the number of a chip place.
+// The royal card game's own page: choosing by clicks on cards and chips. The play page's plain.js describes the exported
+// functions. An option's `place` is the suit of a chip that isn't placed, or the number of a place for chips.
 
 import { drawing, make, upper } from "../parts.js";
 import { sayOfGame as say } from "../texts.js";
@@ -8,7 +8,7 @@ import { tricksOf } from "./tricks.js";
 export { animate, mark, placeAt, point, pointsAt, trail } from "./table.js";
 
 /** The suit that was led and that this seat holds, so that it has to be followed; null if there is none. */
-function demanded({ setup, state }) {
+function suitToFollow({ setup, state }) {
   const { trick, hands } = state.position;
   const suit = trick.length ? setup.cards[trick[0][1]].suit : null;
   return suit && hands[setup.you].some((card) => setup.cards[card].suit === suit) ? suit : null;
@@ -22,13 +22,13 @@ export function next(now) {
   if (choice.move) return confirming(now);
   if (moves[0].kind === "card") {
     const suit = trick.length ? setup.cards[trick[0][1]].suit : null;
-    const free = suit ? "free" : trick.length ? "any" : "lead";
-    const prompt = say(`choose.${demanded(now) ? "follow" : free}`, { suit: suit && setup.suits[suit].name });
+    const freeKey = suit ? "free" : trick.length ? "any" : "lead";
+    const prompt = say(`choose.${suitToFollow(now) ? "follow" : freeKey}`, { suit: suit && setup.suits[suit].name });
     return { step: "card", prompt, detail: "", options: [] };
   }
   if (moves[0].kind === "swap") {
-    const places = choice.place ? moves.filter((move) => move.places.includes(choice.place)) : [];
-    const options = choice.place ? places.map((move) => partnerOption(setup, move, trumps, choice.place)) : trumps.map((suit, i) => placeOption(setup, suit, i));
+    const swaps = choice.place ? moves.filter((move) => move.places.includes(choice.place)) : [];
+    const options = choice.place ? swaps.map((move) => partnerOption(setup, move, trumps, choice.place)) : trumps.map((suit, i) => placeOption(setup, suit, i));
     const suit = choice.place && setup.suits[trumps[choice.place - 1]].name;
     const prompt = choice.place ? say("choose.partner", { suit }) : say("choose.swap");
     return { step: "swap", prompt, detail: say("choose.click"), options };
@@ -43,8 +43,8 @@ function confirming({ setup, state, moves, choice }) {
     const detail = say(kind === "decline" ? "confirm.decline" : "confirm.preview");
     return { step: "confirm", prompt: say("confirm.move", { label: upper(label) }), detail, options: [] };
   }
-  const only = moves.length === 1 && state.position.hands[setup.you].length > 1 ? `${say("confirm.only")} ` : "";
-  const detail = only + (outlook && `${upper(outlook)}.`);
+  const onlyMove = moves.length === 1 && state.position.hands[setup.you].length > 1 ? `${say("confirm.only")} ` : "";
+  const detail = onlyMove + (outlook && `${upper(outlook)}.`);
   return { step: "confirm", prompt: say("confirm.card", { card: setup.cards[card].title }), detail, options: [] };
 }
 
@@ -61,7 +61,7 @@ function chipOption(setup, { suit, move }) {
   return { label: suit ? setup.suits[suit].start : say("option.decline"), place: suit ?? undefined, choice: { move } };
 }
 
-/** A swap without its second place; everything else goes at once. */
+/** The choice after a step back: a swap loses its second place, any other choice is removed. */
 export const takenBack = (moves, { place, move }) => (place && move ? { place } : {});
 
 export const leadingTo = ({ places, move }) => (places ? { place: places[0], move } : { move });
@@ -69,9 +69,9 @@ export const leadingTo = ({ places, move }) => (places ? { place: places[0], mov
 export function clicked(place, now) {
   const { setup, state, choice } = now;
   const { step, options } = next(now);
-  const option = options.find((each) => each.place === place);
+  const option = options.find((other) => other.place === place);
   if (option) return { choice: option.choice };
-  if (step === "swap") return { choice: {} }; // the first chip again
+  if (step === "swap") return { choice: {} }; // a click on the first chip takes it back
   if (step === "card") return { refusal: say("refuse.card") };
   const suit = state.position.trumps[place - 1];
   return { refusal: suit ? say("refuse.placed", { suit: setup.suits[suit].start }) : say("refuse.empty") };
@@ -79,13 +79,13 @@ export function clicked(place, now) {
 
 // --- showing ---
 
-/** Cards of the trick, trumps, pawns and piles, then the fields. */
+/** Elements that have a meaning, in this order: cards of the trick, trumps, pawns, piles, fields. */
 export function things(svg) {
-  const sorts = ["[data-trick]", "[data-trumps] [data-meaning], [data-chip]:not([data-place])", "[data-pawn]", "[data-pile]", "[data-field]"];
-  return sorts.flatMap((sort) => [...svg.querySelectorAll(sort)]);
+  const selectors = ["[data-trick]", "[data-trumps] [data-meaning], [data-chip]:not([data-place])", "[data-pawn]", "[data-pile]", "[data-field]"];
+  return selectors.flatMap((selector) => [...svg.querySelectorAll(selector)]);
 }
 
-/** What a card can do as trumps are now. */
+/** Text about a card's power with the present trumps. */
 function cardMeaning(card, setup, trumps) {
   const { title, suit } = setup.cards[card];
   if (!suit) return say(`meaning.${card}`);
@@ -94,36 +94,36 @@ function cardMeaning(card, setup, trumps) {
   return say("meaning.card", { card: upper(title), trump: say(`meaning.trump.${kind}`, { place }) });
 }
 
-/** What something on the table is good for. */
+/** Text about the purpose of an element of the table; `text` is its title. */
 export function meaning(target, text, setup) {
   const { field, pawn, chip, place, trick } = target.closest("[data-meaning]")?.dataset ?? {};
-  const trumps = [...target.closest("svg")?.querySelectorAll("[data-chip][data-place]") ?? []].map((each) => each.dataset.chip);
+  const trumps = [...target.closest("svg")?.querySelectorAll("[data-chip][data-place]") ?? []].map((element) => element.dataset.chip);
   if (trick) return cardMeaning(target.closest("[data-trick]").dataset.card, setup, trumps);
   const last = field && !target.closest("svg").querySelector(`[data-field="${Number(field) + 1}"]`);
   const sword = field && target.closest("[data-field]").querySelector(".sworded");
-  const more = pawn ? "pawn" : last ? "goal" : sword ? "sword" : place ? "order" : chip ? "waiting" : null;
-  return more ? `${upper(text)}. ${say(`meaning.${more}`)}` : upper(text);
+  const key = pawn ? "pawn" : last ? "goal" : sword ? "sword" : place ? "order" : chip ? "waiting" : null;
+  return key ? `${upper(text)}. ${say(`meaning.${key}`)}` : upper(text);
 }
 
 /** Cards in hand, and suits that this player has shown not to have. */
 export function panel(number, { setup, state }) {
   const { hands, voids, dealer } = state.position;
   const cards = Array.isArray(hands[number]) ? hands[number].length : hands[number];
-  const none = voids[number], held = say("hand.cards", { n: cards });
-  const lacks = none.map((suit) => say("void", { suit: setup.suits[suit].name })).join(", ") || say("voids.none");
-  const deals = number === dealer && !state.over, about = deals ? say("hand.deals", { cards: held }) : held;
+  const voidSuits = voids[number], handText = say("hand.cards", { n: cards });
+  const voidsText = voidSuits.map((suit) => say("void", { suit: setup.suits[suit].name })).join(", ") || say("voids.none");
+  const deals = number === dealer && !state.over, backsText = deals ? say("hand.deals", { cards: handText }) : handText;
   return [
     make(
       "div",
-      { class: "backs", role: "img", "aria-label": about, title: about },
+      { class: "backs", role: "img", "aria-label": backsText, title: backsText },
       ...Array.from({ length: cards }, () => drawing(setup.back, "back")),
       make("b", {}, String(cards)),
       deals ? make("small", {}, say("deals")) : null,
     ),
     make(
       "div",
-      { class: "voids", role: "img", "aria-label": lacks, title: none.length ? lacks : null },
-      ...none.map((suit) => drawing(setup.voids[suit], "void")),
+      { class: "voids", role: "img", "aria-label": voidsText, title: voidSuits.length ? voidsText : null },
+      ...voidSuits.map((suit) => drawing(setup.voids[suit], "void")),
     ),
   ];
 }
@@ -133,7 +133,7 @@ export function hand(now, act) {
   const cards = state.position.hands[setup.you];
   const choosing = moves.some((move) => move.kind === "card");
   const playable = new Set(moves.map((move) => move.card));
-  const suit = demanded(now);
+  const suit = suitToFollow(now);
   const names = suit && { Suit: setup.suits[suit].start, suit: setup.suits[suit].name };
   const reason = suit ? say("refuse.suit", names) : say("refuse.first");
   const chosen = moves.find(({ move }) => move === choice.move)?.card;
@@ -157,7 +157,7 @@ export function hand(now, act) {
   });
 }
 
-/** Which trick of the deal it is, and the last one: who took it, and with what. */
+/** The number of the current trick in this deal, and the last trick with its winner. */
 export function status(now) {
   const { setup, state } = now;
   if (state.over) return [];
@@ -166,9 +166,9 @@ export function status(now) {
   return last ? [number, make("span", { class: "last" }, say("status.took"), laid(setup, last))] : [number];
 }
 
-const finished = make("details", { class: "tricks" }); // one element for good, so that it stays open
+const finished = make("details", { class: "tricks" }); // always the same element, so that it stays open
 
-/** The tricks of this deal, to be looked back at. */
+/** A list of the finished tricks of this deal. */
 export function story(now) {
   const tricks = tricksOf(now);
   if (!tricks.length) return [];
@@ -182,17 +182,17 @@ export function story(now) {
 
 function trickLine({ setup }, { cards, taker }, number) {
   const name = (player) => setup.players[player].name;
-  const told = cards.map(({ player, card }) => `${name(player)}: ${setup.cards[card].title}`).join(", ");
+  const cardsText = cards.map(({ player, card }) => `${name(player)}: ${setup.cards[card].title}`).join(", ");
   return make(
     "li",
     {},
-    make("span", { class: "unseen" }, say("trick.line", { number, cards: told, taker: name(taker) })),
+    make("span", { class: "unseen" }, say("trick.line", { number, cards: cardsText, taker: name(taker) })),
     make("b", { "aria-hidden": "true" }, String(number)),
     laid(setup, { cards, taker }),
   );
 }
 
-/** The cards of a trick in small, each with its player; the best one is marked. */
+/** Small pictures of the cards of a trick, each with its player's badge; the best card is marked. */
 function laid(setup, { cards, taker }) {
   const shown = cards.map(({ player, card }) =>
     make(
@@ -205,7 +205,7 @@ function laid(setup, { cards, taker }) {
   return make("span", { class: "laid", "aria-hidden": "true" }, ...shown);
 }
 
-/** A trick that is complete stays for longer. */
+/** Relative time for which a move is shown: longest for one that completes a trick. */
 export const pace = (last) => (last.taker !== null ? 1.5 : last.card ? 0.7 : 1);
 
 export function brief({ kind, card, suit, places }, setup) {

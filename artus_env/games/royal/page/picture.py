@@ -41,9 +41,11 @@ COURSE = HEIGHT - 2 * MARGIN
 """Length of each side of the course, a square of tiles."""
 CENTRE = HEIGHT / 2
 TRUMPS, SUPPLY, TRICK, STATUS, DUE = 166, 243, 374, 514, 549
-"""Vertical positions of the parts in the middle."""
+"""Vertical positions of the parts within the course."""
 TRICK_SCALES = {2: 2.2, 3: 2.2, 4: 2.1, 5: 1.85, 6: 1.62}
+"""Scale of the cards in the trick, by number of players."""
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
+"""Left edge and width of the players' panels, distance between two panels, and padding within one."""
 LIFT = 7
 """Distance by which playable cards stand out."""
 
@@ -82,8 +84,8 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
     ]
     if trick:
         cards = ", ".join(f"{letter_of(player)} {card_id(card)}" for player, card in trick)
-        holding = letter_of(trick[winning_index(trick, position["trumps"], components)][0])
-        parts.append(say("picture.trick", cards=cards, player=holding))
+        holder = letter_of(trick[winning_index(trick, position["trumps"], components)][0])
+        parts.append(say("picture.trick", cards=cards, player=holder))
     for player in range(n):
         if position["voids"][player]:
             suits = f"{say('picture.no')} ".join(map(suit_words, position["voids"][player]))
@@ -112,24 +114,24 @@ def due(position: dict[str, Any]) -> str:
 
 
 def _tile_length(components: Components) -> float:
-    """Length of a tile: the tiles of all fields form a square."""
+    """Length of each side of a tile; the tiles of all fields form a square."""
     return COURSE / (math.ceil((components.fields + 1) / 4) + 1)
 
 
 def tile(field: int, components: Components) -> tuple[float, float]:
     """Centre of a field: 0 in the upper left corner, the others clockwise along the sides of a square."""
     length = _tile_length(components)
-    steps = round(COURSE / length) - 1
-    side, along = divmod(field, steps)
+    tiles_per_side = round(COURSE / length) - 1
+    side, offset = divmod(field, tiles_per_side)
     start, end = MARGIN + length / 2, MARGIN + COURSE - length / 2
     corners = ((start, start, 1, 0), (end, start, 0, 1), (end, end, -1, 0), (start, end, 0, -1))
-    x, y, right, down = corners[side]
-    return x + right * along * length, y + down * along * length
+    x, y, dx, dy = corners[side]
+    return x + dx * offset * length, y + dy * offset * length
 
 
 @lru_cache(maxsize=8)
 def _course(components: Components, language: str) -> list[str]:
-    """Tiles with their numbers, swords, start and Artus. `language`: the current one, for the cache."""
+    """Tiles with their numbers, swords, start and Artus. `language` is the current language: a key for the cache."""
     length = _tile_length(components)
     size, scale = length - 4, length / 83  # 83: in the standard box
     lines = [
@@ -139,11 +141,11 @@ def _course(components: Components, language: str) -> list[str]:
     for field in range(components.fields + 1):
         x, y = tile(field, components)
         sword, goal = field in components.swords, field == components.fields
-        note = ".start" if field == 0 else ".sword" if sword else ".goal" if goal else ""
-        look = "goal" if goal else "sworded" if sword else "field"
+        text_key = ".start" if field == 0 else ".sword" if sword else ".goal" if goal else ""
+        tile_class = "goal" if goal else "sworded" if sword else "field"
         lines.append(
-            f'<g data-field="{field}"><title>{say("picture.field" + note, field=field)}</title>'
-            f'<rect class="{look}" x="{short(x - size / 2)}" '
+            f'<g data-field="{field}"><title>{say("picture.field" + text_key, field=field)}</title>'
+            f'<rect class="{tile_class}" x="{short(x - size / 2)}" '
             f'y="{short(y - size / 2)}" width="{short(size)}" height="{short(size)}" rx="{short(12 * scale)}"/>'
         )
         corner = label(x - 35 * scale, y - 28 * scale, 15 * scale, f"{'plate' if goal else 'ink'} start", str(field))
@@ -160,13 +162,13 @@ def _course(components: Components, language: str) -> list[str]:
 
 
 def _pawns(position: dict[str, Any], components: Components, last: LastMove | None) -> Iterator[str]:
-    """Pawns on their fields, and the path of the pawn that has moved."""
+    """The pawns on their fields, and the path of the pawn that has just moved."""
     fields, length = position["fields"], _tile_length(components)
     scale = length / 83
     if last and last.taker is not None and last.origin is not None and last.target is not None:
-        way = [tile(field, components) for field in range(last.origin, last.target + 1)]
-        points = "L".join(f"{short(x)} {short(y)}" for x, y in way)
-        x, y = way[-1]
+        path = [tile(field, components) for field in range(last.origin, last.target + 1)]
+        points = "L".join(f"{short(x)} {short(y)}" for x, y in path)
+        x, y = path[-1]
         size = length - 4
         yield (
             f'<g data-way="{last.origin}-{last.target}"><path class="trail none round dash" d="M{points}"/>'
@@ -176,13 +178,13 @@ def _pawns(position: dict[str, Any], components: Components, last: LastMove | No
     if components.fields not in fields:  # else the winner's pawn stands there
         x, y = tile(components.fields, components)
         yield label(x, y + 28 * scale, 15 * scale, "plate", say("picture.artus"))
-    starting = [player for player, field in enumerate(fields) if field == 0]
+    players_at_start = [player for player, field in enumerate(fields) if field == 0]
     for player, field in enumerate(fields):
         x, y = tile(field, components)
         size = 1.12 * scale
         if field == 0:
-            nth, rows = starting.index(player), math.ceil(len(starting) / 3)
-            columns = min(3, len(starting))
+            nth, rows = players_at_start.index(player), math.ceil(len(players_at_start) / 3)
+            columns = min(3, len(players_at_start))
             x += 25 * scale * (nth % 3 - (columns - 1) / 2)
             y += 8 * scale + 27 * scale * (nth // 3 - (rows - 1) / 2)
             size = 0.54 * scale
@@ -224,26 +226,26 @@ def _trumps(position: dict[str, Any], components: Components, last: LastMove | N
                 f"{label(x, TRUMPS, 17, 'mute', str(nth + 1))}</g>"
             )
             continue
-        rank = "strongest" if nth == strongest else "place"
-        title = say(f"picture.chip.{rank}", suit=suit_words(suit), place=nth + 1)
-        mark = ""
+        text_key = "strongest" if nth == strongest else "place"
+        title = say(f"picture.chip.{text_key}", suit=suit_words(suit), place=nth + 1)
+        marks = ""
         if nth == strongest:
             crown = placed(x, TRUMPS - radius - 12, 1, f'<path class="gold rim round" d="{shapes.CROWN}"/>')
-            mark = f'{crown}<circle class="winning none" cx="{short(x)}" cy="{TRUMPS}" r="{short(radius + 3)}"/>'
+            marks = f'{crown}<circle class="winning none" cx="{short(x)}" cy="{TRUMPS}" r="{short(radius + 3)}"/>'
         if last and _touched(last, suit, nth + 1):
-            mark += f'<circle class="trail none" cx="{short(x)}" cy="{TRUMPS}" r="{short(radius + 7)}"/>'
+            marks += f'<circle class="trail none" cx="{short(x)}" cy="{TRUMPS}" r="{short(radius + 7)}"/>'
         yield (
             f'<g data-chip="{suit}" data-place="{nth + 1}"><title>{xml_text(title)}</title>'
-            f"{placed(x, TRUMPS, scale, shapes.chip(suits.index(suit)))}{mark}"
+            f"{placed(x, TRUMPS, scale, shapes.chip(suits.index(suit)))}{marks}"
             f"{label(x, TRUMPS + radius + 12, 14, 'mute', str(nth + 1))}</g>"
         )
     yield (
         f"<g><title>{say('picture.super')}</title>"
         f"{placed(right - shapes.CHIP - 2, TRUMPS, 1, shapes.super_chip())}</g></g>"
     )
-    waiting = [number for number, suit in enumerate(suits) if suit not in trumps]
-    for nth, number in enumerate(waiting):
-        x = CENTRE + 34 + 54 * (nth - (len(waiting) - 1) / 2)
+    unplaced_suits = [number for number, suit in enumerate(suits) if suit not in trumps]
+    for nth, number in enumerate(unplaced_suits):
+        x = CENTRE + 34 + 54 * (nth - (len(unplaced_suits) - 1) / 2)
         if nth == 0:
             yield label(x - 34, SUPPLY, 14, "mute thin end", say("picture.waiting"))
         title = say("picture.chip.waiting", suit=suit_words(suits[number]))
@@ -267,43 +269,43 @@ def _trick(
     """The cards in order of play, each above its player; a trick that has just been completed stays visible."""
     n = position["num_players"]
     trick, trumps = position["trick"], position["trumps"]
-    complete = last is not None and last.taker is not None
-    if before is not None and last is not None and complete:
+    is_complete = last is not None and last.taker is not None
+    if before is not None and last is not None and is_complete:
         trick, trumps = last.trick, before["trumps"]
     elif position["phase"] != "trick":
         return
     leader = trick[0][0] if trick else position["turn"]
-    holding = winning_index(trick, trumps, components) if trick else -1
+    winning_nth = winning_index(trick, trumps, components) if trick else -1
     scale = TRICK_SCALES[n]
     width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
     gap = min(16, (478 - n * width) / (n - 1))
-    left, top, under = CENTRE - (n * width + (n - 1) * gap) / 2, TRICK - height / 2, TRICK + height / 2 + 29
+    left, top, badge_y = CENTRE - (n * width + (n - 1) * gap) / 2, TRICK - height / 2, TRICK + height / 2 + 29
     for nth in range(n):
         player, x = (leader + nth) % n, left + nth * (width + gap)
         if nth >= len(trick):
-            turn = " turn" if nth == len(trick) else " slot"
+            slot_class = " turn" if nth == len(trick) else " slot"
             yield (
-                f'<rect class="none dash{turn}" x="{short(x)}" y="{short(top)}" width="{short(width)}" '
-                f'height="{short(height)}" rx="{short(5 * scale)}"/>{badge(player, x + width / 2, under, 0.8)}'
+                f'<rect class="none dash{slot_class}" x="{short(x)}" y="{short(top)}" width="{short(width)}" '
+                f'height="{short(height)}" rx="{short(5 * scale)}"/>{badge(player, x + width / 2, badge_y, 0.8)}'
             )
             continue
         card, y, mark = trick[nth][1], top, ""
-        if nth == holding:
+        if nth == winning_nth:
             y -= 10
             mark = f'<rect class="winning" x="-2" y="-2" width="{CARD_WIDTH + 4}" height="{CARD_HEIGHT + 4}" rx="6.5"/>'
             yield placed(x + width / 2, y - 13, 1.15, f'<path class="gold rim round" d="{shapes.CROWN}"/>')
-        dim = ' class="dim"' if complete and nth != holding else ""
-        about = f'data-trick="{player}" data-card="{xml_text(card)}"{dim}'
-        yield card_at(card, components, x, y, scale, about, mark)
-        yield badge(player, x + width / 2, under, 0.8)
+        dim_class = ' class="dim"' if is_complete and nth != winning_nth else ""
+        attributes = f'data-trick="{player}" data-card="{xml_text(card)}"{dim_class}'
+        yield card_at(card, components, x, y, scale, attributes, mark)
+        yield badge(player, x + width / 2, badge_y, 0.8)
 
 
 # --- the middle ----------------------------------------------------------------------------------------------------
 
 
 def _middle(position: dict[str, Any], components: Components, last: LastMove | None, note: str) -> Iterator[str]:
-    """Led suit or winner of the trick, player to move, pile and discards."""
-    trick, over = position["trick"], position["phase"] == "over"
+    """The led suit or the winner of the trick, the player to move, and the pile and discards."""
+    trick, is_over = position["trick"], position["phase"] == "over"
     suit = led_suit(trick)
     if suit:
         text = say("picture.led", suit=suit_words(suit))
@@ -315,19 +317,19 @@ def _middle(position: dict[str, Any], components: Components, last: LastMove | N
     elif last and last.taker is not None:
         yield badge(last.taker, CENTRE - 78, STATUS, 0.66)
         yield label(CENTRE - 58, STATUS, 19, "ink start", say("picture.takes", field=last.target))
-    actor = winner(position) if over else position["turn"]
-    text = say("picture.wins") if over else due(position)
-    yield badge(actor, CENTRE - 6.2 * len(text) - 10, DUE, 0.85)
+    player = winner(position) if is_over else position["turn"]
+    text = say("picture.wins") if is_over else due(position)
+    yield badge(player, CENTRE - 6.2 * len(text) - 10, DUE, 0.85)
     yield label(CENTRE + 18, DUE, 22, "ink", text)
     pile = position["pile"] if isinstance(position["pile"], int) else len(position["pile"])
     for kind, count, x in (("pile", pile, 113), ("discards", len(position["discards"]), 534)):
         if count:
-            inside = card_back() if kind == "pile" else _discards()
+            shape = card_back() if kind == "pile" else _discards()
         else:
-            inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
+            shape = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         yield (
             f'<g data-pile="{kind}" data-count="{count}"><title>{say(f"picture.{kind}", n=count)}</title>'
-            f"{placed(x, 503, 0.92, inside)}{label(x + 20, 572, 14, 'mute', say(f'picture.count.{kind}', n=count))}</g>"
+            f"{placed(x, 503, 0.92, shape)}{label(x + 20, 572, 14, 'mute', say(f'picture.count.{kind}', n=count))}</g>"
         )
     if note:
         yield label(CENTRE, 578, 12, "mute thin", note)
@@ -345,74 +347,75 @@ def _discards() -> str:
 
 
 def _panel(position: dict[str, Any], components: Components, player: int, names: Sequence[str] | None) -> Iterator[str]:
-    """Name, field, voids, hand, and cards played since the deal, of one player."""
+    """One player's name, field, voids, hand, and cards played since the deal."""
     n, field = position["num_players"], position["fields"][player]
     height = (COURSE - PANEL_GAP * (n - 1)) / n
     top = MARGIN + player * (height + PANEL_GAP)
     x, right = PANEL_LEFT + PADDING, PANEL_LEFT + PANEL_WIDTH - PADDING
-    over = position["phase"] == "over"
-    marked = player == (winner(position) if over else position["turn"])
-    low = n > 4  # name and notes share a line
-    middle = top + (19 if low else 28)
+    is_over = position["phase"] == "over"
+    is_marked = player == (winner(position) if is_over else position["turn"])
+    outline = "turn" if is_marked else "edge"
+    is_low = n > 4  # name and notes share a line
+    middle = top + (19 if is_low else 28)
     yield f'<g data-panel="{player}">'
     yield (
-        f'<rect class="panel {"turn" if marked else "edge"}" x="{PANEL_LEFT}" y="{short(top)}" width="{PANEL_WIDTH}" '
+        f'<rect class="panel {outline}" x="{PANEL_LEFT}" y="{short(top)}" width="{PANEL_WIDTH}" '
         f'height="{short(height)}" rx="12"/>'
     )
-    yield badge(player, x + 18, middle, 0.66 if low else 0.85)
-    numbered = say("picture.player", player=player)
-    notes = [numbered] if names else []
-    notes += [say("deals")] if position["dealer"] == player and not over else []
-    notes += [say("picture.won") if over else due(position)] if marked else []
-    name, about = shortened(names[player], 24) if names else numbered, " · ".join(notes)
-    if low:
+    yield badge(player, x + 18, middle, 0.66 if is_low else 0.85)
+    player_text = say("picture.player", player=player)
+    notes = [player_text] if names else []
+    notes += [say("deals")] if position["dealer"] == player and not is_over else []
+    notes += [say("picture.won") if is_over else due(position)] if is_marked else []
+    name, notes_text = shortened(names[player], 24) if names else player_text, " · ".join(notes)
+    if is_low:
         yield (
             f'<text class="ink start" x="{x + 48}" y="{short(middle + 6)}" font-size="17">{xml_text(name)}'
-            f'<tspan class="mute thin" dx="10" font-size="12">{about}</tspan></text>'
+            f'<tspan class="mute thin" dx="10" font-size="12">{notes_text}</tspan></text>'
         )
     else:
-        yield label(x + 48, middle - (9 if about else 0), 18, "ink start", name)
-        yield label(x + 48, middle + 12, 12, "mute thin start", about)
-    yield label(right, middle, 24 if low else 30, "ink end", str(field))
+        yield label(x + 48, middle - (9 if notes_text else 0), 18, "ink start", name)
+        yield label(x + 48, middle + 12, 12, "mute thin start", notes_text)
+    yield label(right, middle, 24 if is_low else 30, "ink end", str(field))
     voids = position["voids"][player]
     for nth, suit in enumerate(reversed(voids)):
-        sign = placed(right - 66 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
+        void_sign = placed(right - 66 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
         title = xml_text(say("picture.has-no", suit=suit_words(suit)))
-        yield f'<g data-player="{player}" data-void="{suit}"><title>{title}</title>{sign}</g>'
-    yield from _cards(position, components, player, top, height, 34 if low else 56)
+        yield f'<g data-player="{player}" data-void="{suit}"><title>{title}</title>{void_sign}</g>'
+    yield from _cards(position, components, player, top, height, 34 if is_low else 56)
     yield "</g>"
 
 
 def _cards(
-    position: dict[str, Any], components: Components, player: int, top: float, height: float, head: float
+    position: dict[str, Any], components: Components, player: int, top: float, height: float, head_height: float
 ) -> Iterator[str]:
     """The hand, and next to or below it the cards played since the deal, dimmed."""
     hand, played = position["hands"][player], position["played"][player]
-    held: list[str | None] = [None] * hand if isinstance(hand, int) else list(hand)
-    open_now = position["phase"] == "trick" and position["turn"] == player and not isinstance(hand, int)
-    allowed = playable(hand, position["trick"], components) if open_now else set()
+    cards: list[str | None] = [None] * hand if isinstance(hand, int) else list(hand)
+    chooses_now = position["phase"] == "trick" and position["turn"] == player and not isinstance(hand, int)
+    playable_cards = playable(hand, position["trick"], components) if chooses_now else set()
     rows = 2 if position["num_players"] < 4 else 1
-    room, slots = PANEL_WIDTH - 2 * PADDING, components.hand
-    split = 14 if rows == 1 else 0  # between hand and played cards
-    tall = (height - head - LIFT - 9 - 24 * (rows - 1)) / rows
-    scale = min(tall / CARD_HEIGHT, 1.5, (room - split) / (min(slots, 8) * (CARD_WIDTH + 4)))
-    step = min((CARD_WIDTH + 4) * scale, (room - split - CARD_WIDTH * scale) / max(1, slots - 1))
-    left, y = PANEL_LEFT + PADDING, top + head + LIFT
-    for nth, card in enumerate(held):
-        about = f'data-player="{player}" ' + (f'data-card="{xml_text(card)}"' if card else 'data-back=""')
-        lifted = card in allowed
-        about += ' class="dim"' if allowed and not lifted else ' data-playable=""' if lifted else ""
-        yield card_at(card, components, left + step * nth, y - LIFT * lifted, scale, about, "")
+    room, max_cards = PANEL_WIDTH - 2 * PADDING, components.hand
+    played_gap = 14 if rows == 1 else 0  # space between the hand and the played cards
+    max_height = (height - head_height - LIFT - 9 - 24 * (rows - 1)) / rows
+    scale = min(max_height / CARD_HEIGHT, 1.5, (room - played_gap) / (min(max_cards, 8) * (CARD_WIDTH + 4)))
+    step = min((CARD_WIDTH + 4) * scale, (room - played_gap - CARD_WIDTH * scale) / max(1, max_cards - 1))
+    left, y = PANEL_LEFT + PADDING, top + head_height + LIFT
+    for nth, card in enumerate(cards):
+        attributes = f'data-player="{player}" ' + (f'data-card="{xml_text(card)}"' if card else 'data-back=""')
+        is_lifted = card in playable_cards
+        attributes += ' class="dim"' if playable_cards and not is_lifted else ' data-playable=""' if is_lifted else ""
+        yield card_at(card, components, left + step * nth, y - LIFT * is_lifted, scale, attributes, "")
     if rows == 2:
         y += CARD_HEIGHT * scale + 24
         if played:
             yield label(left, y - 9, 12, "mute thin start", say("picture.since"))
-        first = 0
+        num_before = 0
     else:
-        first = len(held)
+        num_before = len(cards)
     for nth, card in enumerate(played):
-        about = f'data-player="{player}" data-played="{xml_text(card)}" class="dim"'
-        yield card_at(card, components, left + step * (first + nth) + split, y, scale, about, "")
+        attributes = f'data-player="{player}" data-played="{xml_text(card)}" class="dim"'
+        yield card_at(card, components, left + step * (num_before + nth) + played_gap, y, scale, attributes, "")
 
 
 picture = PictureParts("royal", STANDARD, TABLE_VIEW, shapes.style, last_move, describe, _draw).picture

@@ -29,7 +29,7 @@ def card_id(card: str) -> str:
 
 
 def the_card(card: str) -> str:
-    """Name of a card within a sentence: there is one 7 of hearts, but several knights."""
+    """Name of a card within a sentence, with its article: `the 7 of hearts`, but `a knight`."""
     return say("the.suited", card=card_title(card)) if suit_of(card) else say(f"the.{card}")
 
 
@@ -46,7 +46,8 @@ def choice(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """Text of a legal move for the player to move, without a full stop. `after`: None if it isn't known."""
+    """Text of a legal move for the player to move, without a full stop. `after` is the position after the move, None if
+    it isn't known."""
     last, trumps = last_move(before, move, after, components), before["trumps"]
     if last.move.card is not None:
         prospect = outlook(before, last, names, components)
@@ -56,23 +57,23 @@ def choice(
         return say("choice.trump", suit=suit_words(last.move.suit), place=trumps.index(None) + 1)
     if last.move.places is not None:
         first, second = last.move.places
-        one, other = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
-        return say("choice.swap", one=one, first=first, other=other, second=second)
+        first_suit, second_suit = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
+        return say("choice.swap", one=first_suit, first=first, other=second_suit, second=second)
     return say("choice.decline")
 
 
 def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> str:
-    """Result of a card as far as the trick shows it; empty if the card is led."""
+    """Text of what a card leads to, as far as the trick shows it; empty if the card is led."""
     viewer = before["turn"]
     trick = [*before["trick"], [viewer, last.move.card]]
-    player, best = trick[winning_index(trick, before["trumps"], components)]
+    holder, best = trick[winning_index(trick, before["trumps"], components)]
     if len(trick) == 1:
         return ""
-    whose = "own" if player == viewer else "other"
-    who = say("outlook.own") if whose == "own" else say("outlook.other", name=names[player], card=card_title(best))
+    text_key = "own" if holder == viewer else "other"
+    who = say("outlook.own") if text_key == "own" else say("outlook.other", name=names[holder], card=card_title(best))
     if last.target is None:
-        return say(f"outlook.holds.{whose}", who=who)
-    return say(f"outlook.takes.{whose}", who=who, goal=goal_words(last.target, components))
+        return say(f"outlook.holds.{text_key}", who=who)
+    return say(f"outlook.takes.{text_key}", who=who, goal=goal_words(last.target, components))
 
 
 def played(
@@ -83,12 +84,12 @@ def played(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """Text of a move that was played, to follow its player's name: `plays the 7 of hearts.`
+    """Text of a move that was played, for use after its player's name: `plays the 7 of hearts.`
 
     Args:
         before, after: The positions as the viewer knows them.
         move: The move.
-        viewer: Reader of the text; it is the same for all.
+        viewer: Unused: the text is the same for all readers.
         names: Names of the players.
         components: The box.
     """
@@ -98,19 +99,19 @@ def played(
         return say("played.trump", suit=suit_words(last.move.suit), place=place)
     if last.move.places is not None:
         first, second = last.move.places
-        one, other = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
-        return say("played.swap", one=one, first=first, other=other, second=second)
+        first_suit, second_suit = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
+        return say("played.swap", one=first_suit, first=first, other=second_suit, second=second)
     if last.move.card is None:
         return say("played.decline")
-    then = say("then.nothing")
+    result = say("then.nothing")
     if last.taker is not None and last.target is not None:
-        whose = "own" if last.taker == last.player else "other"
-        then = say(f"then.{whose}", name=names[last.taker], goal=goal_words(last.target, components))
+        text_key = "own" if last.taker == last.player else "other"
+        result = say(f"then.{text_key}", name=names[last.taker], goal=goal_words(last.target, components))
     card, led = the_card(last.move.card), led_suit(before["trick"])
     if led is not None and suit_of(last.move.card) != led:
-        words = say("played.void", suit=suit_words(led), card=card, then=then)
+        text = say("played.void", suit=suit_words(led), card=card, then=result)
     else:
-        words = say("played.plays" if before["trick"] else "played.leads", card=card, then=then)
+        text = say("played.plays" if before["trick"] else "played.leads", card=card, then=result)
     if last.taker is None or after["phase"] == "over" or any(after["played"]):
-        return words
-    return f"{words} {say('then.shuffled' if after['shuffles'] > before['shuffles'] else 'then.dealt')}"
+        return text
+    return f"{text} {say('then.shuffled' if after['shuffles'] > before['shuffles'] else 'then.dealt')}"

@@ -14,8 +14,8 @@ from artus_env.games.royal.page.tricks import suit_of, value_of
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 SUIT_COLOURS = ("#ad0302", "#eda90e", "#0c9f67", "#15151e", "#72387c", "#093bc4")
-"""Red, amber, green, black, plum and blue, by the number of the suit, the same in both themes. They differ for every
-kind of colour vision; a test computes it."""
+"""Red, amber, green, black, plum and blue, by the number of the suit; the same in both themes. They can be told apart
+with every kind of colour vision; a test computes it."""
 
 COLOURS: dict[str, tuple[str, str]] = {
     # class: fill in the light theme, in the dark theme
@@ -47,7 +47,7 @@ STROKES: dict[str, tuple[str, str, float]] = {
 CHIP = 30
 """Radius of a trump chip."""
 CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
-"""24 x 16, centred; the signs below are about 24 x 24."""
+"""Paths around the origin: the crown is 24 x 16 units, the following signs about 24 x 24."""
 SWORD = "M0-12L2-9V3H6V5.6H2V9.4A2.4 2.4 0 1 1-2 9.4V5.6H-6V3H-2V-9Z"
 KNIGHT = "M-8 11C-8 5-1 3-1 0C-3 2-6 2.5-7.5 4.5C-9 5.5-11 3.5-10-.5L-6-7L-5.5-11.5L-1.5-8.5C5-8.5 9-3 8 11Z"
 SHIELD = "M-10-11H10V1C10 7 5 10.5 0 12.5C-5 10.5-10 7-10 1Z"
@@ -106,7 +106,7 @@ def super_sign(card: str) -> str:
 
 
 def suit_coin(number: int) -> str:
-    """The sign of a suit with its own light background, to be drawn on anything: 28 x 28."""
+    """The sign of a suit on a light disc, 28 x 28, for any background."""
     return f'<circle class="face cut" r="14"/><g transform="scale(.8)">{suit_sign(number)}</g>'
 
 
@@ -157,9 +157,19 @@ def _front(card: str, components: Components, title: str) -> str:
     return drawing.card_front(f"suit{number}", suit_sign(number), value_of(card))
 
 
-def card_at(card: str | None, components: Components, x: float, y: float, scale: float, about: str, mark: str) -> str:
-    """A card with its title; x and y are its upper left corner. None: a card's back. `about`: attributes; `mark`: SVG
-    around the card."""
-    inside, title = (card_front(card, components), card_id(card)) if card else (card_back(), say("picture.hidden"))
-    where = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
-    return f"<g {about}><title>{xml_text(title)}</title><g {where}>{mark}{inside}</g></g>"
+def card_at(
+    card: str | None, components: Components, x: float, y: float, scale: float, attributes: str, mark: str
+) -> str:
+    """A card with its title.
+
+    Args:
+        card: Name of the card; None: a card's back.
+        components: The box.
+        x, y: Upper left corner.
+        scale: Size relative to a card of CARD_WIDTH x CARD_HEIGHT.
+        attributes: Attributes of the group.
+        mark: SVG that is drawn around the card.
+    """
+    face, title = (card_front(card, components), card_id(card)) if card else (card_back(), say("picture.hidden"))
+    transform = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
+    return f"<g {attributes}><title>{xml_text(title)}</title><g {transform}>{mark}{face}</g></g>"

@@ -37,19 +37,19 @@ def led_suit(trick: Trick) -> str | None:
     return suit_of(trick[0][1]) if trick else None
 
 
-def takes(trick: Trick, trumps: Sequence[str | None], components: Components) -> Callable[[str, str], bool]:
-    """Return a function of two cards: whether the first takes a trick from the second, which has held it so far."""
+def takes_from(trick: Trick, trumps: Sequence[str | None], components: Components) -> Callable[[str, str], bool]:
+    """Return a function of two cards, which says whether the first takes a trick from the second, its holder so far."""
     tables, suit = tables_of(components)[0], led_suit(trick)
     state = partial_state(STATE)
     state["places"] = Chips().read("trumps", list(trumps), state, components)
     led = -1 if suit is None else components.suits.index(suit)
-    kind = components.cards.index
-    return lambda card, other: bool(rules.beats(tables, state, kind(card), kind(other), led))
+    kind_of = components.cards.index
+    return lambda card, other: bool(rules.beats(tables, state, kind_of(card), kind_of(other), led))
 
 
 def winning_index(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
     """Index of the card that takes a trick so far."""
-    beats, best = takes(trick, trumps, components), 0
+    beats, best = takes_from(trick, trumps, components), 0
     for nth in range(1, len(trick)):
         if beats(trick[nth][1], trick[best][1]):
             best = nth
@@ -79,16 +79,17 @@ class LastMove(NamedTuple):
     move: TrickMove
     trick: Trick  # the trick that the card completed, else empty
     taker: int | None  # winner of this trick
-    origin: int | None  # field that the taker's pawn left; `target`: that it reached
-    target: int | None
+    origin: int | None  # field that the taker's pawn left
+    target: int | None  # field that it reached
 
 
 def last_move(before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components) -> LastMove:
-    """Effect of a move, from the positions before and after it; `after` None: as far as it follows from `before`."""
-    player, what = before["turn"], parsed(move)
-    trick: Trick = [*before["trick"], [player, what.card]] if what.card else []
+    """The effect of a move, from the positions before and after it. Where `after` is None, the effect is what follows
+    from `before`."""
+    player, parts = before["turn"], parsed(move)
+    trick: Trick = [*before["trick"], [player, parts.card]] if parts.card else []
     if len(trick) < before["num_players"]:
-        return LastMove(player, what, [], None, None, None)
+        return LastMove(player, parts, [], None, None, None)
     taker = trick[winning_index(trick, before["trumps"], components)][0]
     target = destination(before["fields"], taker, components) if after is None else after["fields"][taker]
-    return LastMove(player, what, trick, taker, before["fields"][taker], target)
+    return LastMove(player, parts, trick, taker, before["fields"][taker], target)

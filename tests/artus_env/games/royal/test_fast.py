@@ -1,4 +1,4 @@
-"""What is computed at once means the same as its plain definition."""
+"""`fast.write_cards` gives the same result as its plain definition."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""What a player of the royal card game sees, against a second reading from the position that they may know."""
+"""Observations in the royal card game, compared with a second implementation that reads the known position."""
 
 import random
 
@@ -15,14 +15,17 @@ SUPER = GROUPS[6:]
 
 
 def group_of(card):
+    """The suit of a card, or knight or shield."""
     return suit_of(card) or card
 
 
 def plane(cards):
+    """A flag for each value of each suit: whether the card is among these."""
     return [int(f"{suit}-{value}" in cards) for suit in SUITS for value in range(1, 12)]
 
 
 def one_hot(size, *numbers):
+    """Flags that are 1 at these indices."""
     return [int(number in numbers) for number in range(size)]
 
 
@@ -33,9 +36,9 @@ def takes(card, best, led, trumps):
     if best in SUPER or card in SUPER:
         return card in SUPER and card != best
 
-    def rank(one):
-        place = trumps.index(suit_of(one)) + 1 if suit_of(one) in trumps else 0
-        return (place, value_of(one)) if place or suit_of(one) == led else (-1, 0)
+    def rank(other):
+        place = trumps.index(suit_of(other)) + 1 if suit_of(other) in trumps else 0
+        return (place, value_of(other)) if place or suit_of(other) == led else (-1, 0)
 
     return rank(card) > rank(best)
 
@@ -54,12 +57,14 @@ def expected(position, viewer):
         if takes(card, best, led, trumps):
             holder, best = player, card
     playable = [card for card in hand if suit_of(card) == led] if led else []
-    takers = [card for card in playable or hand if takes(card, best, led, trumps)]
-    in_suit = {suit: [value_of(card) for card in unseen if suit_of(card) == suit] for suit in SUITS}
-    own = {suit: [value_of(card) for card in hand if suit_of(card) == suit] for suit in SUITS}
-    masters = [f"{suit}-{value}" for suit in SUITS for value in own[suit] if value > max(in_suit[suit], default=0)]
+    taking_cards = [card for card in playable or hand if takes(card, best, led, trumps)]
+    unseen_values = {suit: [value_of(card) for card in unseen if suit_of(card) == suit] for suit in SUITS}
+    own_values = {suit: [value_of(card) for card in hand if suit_of(card) == suit] for suit in SUITS}
+    masters = [
+        f"{suit}-{value}" for suit in SUITS for value in own_values[suit] if value > max(unseen_values[suit], default=0)
+    ]
     fields, seats = position["fields"], [(viewer + turn) % n for turn in range(n)]
-    pile, left = position["pile"], [8 - len(played) for played in position["played"]]
+    pile, hand_sizes = position["pile"], [8 - len(played) for played in position["played"]]
 
     def by_player(value, size=1):
         parts = [value(player) for player in seats]
@@ -69,24 +74,32 @@ def expected(position, viewer):
     def target(player):
         return next(field for field in range(fields[player] + 1, 99) if field not in fields)
 
-    def to_go(player):
+    def tricks_to_go(player):
         return ARTUS - fields[player] - sum(field > fields[player] for field in fields)
+
+    def to_sword(player):
+        return next((field - fields[player] for field in SWORDS if field > fields[player]), 0)
+
+    def trump_features(suit):
+        if suit is None:
+            return [0, 0, 0]
+        return [len(own_values[suit]), max(own_values[suit], default=0), len(unseen_values[suit])]
 
     cards_of = dict(trick)
     leader = position["turn"]
     if trick:
         leader = trick[0][0]
     elif position["phase"] == "sword":
-        last = all(count == 8 for count in left) and max(fields) > 0
-        leader = (position["dealer"] + 1) % n if last else position["turn"]
+        is_new_deal = all(count == 8 for count in hand_sizes) and max(fields) > 0
+        leader = (position["dealer"] + 1) % n if is_new_deal else position["turn"]
     return {
         "hand": plane(hand),
         "own super-trumps": [hand.count(kind) for kind in SUPER],
         "unseen": plane(unseen),
         "unseen super-trumps": [unseen.count(kind) for kind in SUPER],
         "masters": plane(masters),
-        "takers": plane(takers),
-        "taking super-trumps": [takers.count(kind) for kind in SUPER],
+        "takers": plane(taking_cards),
+        "taking super-trumps": [taking_cards.count(kind) for kind in SUPER],
         "led": one_hot(7, SUITS.index(led) + 1 if led else 0),
         "best card": one_hot(9, GROUPS.index(group_of(best)) + 1 if best else 0),
         "best value": [value_of(best) if best and best not in SUPER else 0],
@@ -99,23 +112,19 @@ def expected(position, viewer):
         "in trick": [len(trick)],
         "to come": [n - len(trick) if position["phase"] == "trick" else 0],
         "pile": [pile],
-        "trump cards": [
-            number
-            for suit in [*trumps, *[None] * (6 - len(trumps))]
-            for number in ([len(own[suit]), max(own[suit], default=0), len(in_suit[suit])] if suit else [0, 0, 0])
-        ],
-        "suits": [len(own[suit]) for suit in SUITS],
-        "unseen suits": [len(in_suit[suit]) for suit in SUITS],
+        "trump cards": [number for suit in position["trumps"] for number in trump_features(suit)],
+        "suits": [len(own_values[suit]) for suit in SUITS],
+        "unseen suits": [len(unseen_values[suit]) for suit in SUITS],
         "trumps": [int(place < len(trumps) and trumps[place] == suit) for place in range(6) for suit in SUITS],
         "voids": by_player(lambda player: [int(suit in position["voids"][player]) for suit in SUITS], 6),
-        "nearly there": by_player(lambda player: one_hot(4, to_go(player))[1:], 3),
+        "nearly there": by_player(lambda player: one_hot(4, tricks_to_go(player))[1:], 3),
         "field": by_player(lambda player: fields[player]),
-        "tricks to go": by_player(to_go),
+        "tricks to go": by_player(tricks_to_go),
         "target": by_player(lambda player: min(ARTUS, target(player))),
         "gain": by_player(lambda player: target(player) - fields[player]),
         "sword": by_player(lambda player: int(target(player) in SWORDS)),
-        "to sword": by_player(lambda player: next((at - fields[player] for at in SWORDS if at > fields[player]), 0)),
-        "cards": by_player(lambda player: left[player]),
+        "to sword": by_player(to_sword),
+        "cards": by_player(lambda player: hand_sizes[player]),
         "dealer": by_player(lambda player: int(player == position["dealer"])),
         "leader": by_player(lambda player: int(player == (position["start_player"] if over else leader))),
         "to move": by_player(lambda player: int(player == position["turn"])),
@@ -131,7 +140,7 @@ def expected(position, viewer):
 
 
 @pytest.mark.parametrize("num_players", range(2, 7))
-def test_a_player_sees_what_the_position_that_they_may_know_says(num_players):
+def test_observations_agree_with_the_known_position(num_players):
     choices = random.Random(num_players)
     low, high = ROYAL.observation_bounds(ROYAL.standard)
     phases = set()
@@ -140,14 +149,14 @@ def test_a_player_sees_what_the_position_that_they_may_know_says(num_players):
         while True:
             phases.add(game.to_dict()["phase"])
             for viewer in {game.player, choices.randrange(num_players)}:
-                told = game.observation(viewer)
+                observation = game.observation(viewer)
                 blocks = expected(game.to_dict(viewer), viewer)
                 start = 0
                 for block in ROYAL.layout(ROYAL.standard).features:
-                    assert told[start : start + block.size].tolist() == blocks[block.name], block.name
+                    assert observation[start : start + block.size].tolist() == blocks[block.name], block.name
                     start += block.size
-                assert start == len(told)
-                assert ((low <= told) & (told <= high)).all()
+                assert start == len(observation)
+                assert ((low <= observation) & (observation <= high)).all()
             if game.over:
                 break
             game.play(choices.choice(game.legal_actions()))
@@ -165,12 +174,12 @@ def test_the_layout_is_the_same_for_every_box():
     game = Game(game="royal", num_players=6, seed=3, components=small)
     choices = random.Random(3)
     while not game.over:
-        told = game.observation()
-        assert ((low <= told) & (told <= high)).all()
-        values = told[: 6 * 11].reshape(6, 11)
+        observation = game.observation()
+        assert ((low <= observation) & (observation <= high)).all()
+        values = observation[: 6 * 11].reshape(6, 11)
         assert not values[4:].any()
         assert not values[:, 10].any()
-        assert values.sum() + told[66:68].sum() == len(game.to_dict()["hands"][game.player])
+        assert values.sum() + observation[66:68].sum() == len(game.to_dict()["hands"][game.player])
         game.play(choices.choice(game.legal_actions()))
 
 

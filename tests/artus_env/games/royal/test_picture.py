@@ -1,4 +1,4 @@
-"""The royal card game as SVG and in words."""
+"""Pictures and sentences of the royal card game."""
 
 import itertools
 import re
@@ -31,7 +31,7 @@ def royal(num_players, seed=1, **options):
 
 
 def steps(game, seed=0):
-    """(position before, move, position after, the game) of a game played at random, as all see it."""
+    """Play a game at random, and yield (position before, move, position after, game), with nothing hidden."""
     rng = np.random.default_rng(seed)
     while not game.over:
         before, move = game.to_dict(), str(rng.choice(game.moves()))
@@ -40,7 +40,7 @@ def steps(game, seed=0):
 
 
 def first(num_players, holds, seeds=range(40)):
-    """The first step, of some games, for which `holds(before, move, after)`."""
+    """The first step of random games for which `holds(before, move, after)` is true."""
     for seed in seeds:
         for before, move, after, _ in steps(royal(num_players, seed), seed):
             if holds(before, move, after):
@@ -48,7 +48,7 @@ def first(num_players, holds, seeds=range(40)):
     raise AssertionError("it doesn't happen")
 
 
-# --- what is where -------------------------------------------------------------------------------------------------
+# --- the picture ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
@@ -65,33 +65,33 @@ def test_every_picture_of_a_game_shows_what_the_position_says(num_players):
         assert [pawns[player] for player in range(num_players)] == table["fields"]
         chips = {int(chip.get("data-place")): chip.get("data-chip") for chip in having(root, chip=None, place=None)}
         assert [chips.get(place + 1) for place in range(6)] == table["trumps"]
-        waiting = [chip.get("data-chip") for chip in having(root, chip=None) if not chip.get("data-place")]
-        assert sorted([*waiting, *chips.values()]) == sorted(STANDARD.suits)
+        unplaced_chips = [chip.get("data-chip") for chip in having(root, chip=None) if not chip.get("data-place")]
+        assert sorted([*unplaced_chips, *chips.values()]) == sorted(STANDARD.suits)
         for player in range(num_players):
-            mine = {"player": str(player)}
-            assert [card.get("data-card") for card in having(root, card=None, **mine)] == table["hands"][player]
-            assert [card.get("data-played") for card in having(root, played=None, **mine)] == table["played"][player]
-            assert {void.get("data-void") for void in having(root, void=None, **mine)} == {*table["voids"][player]}
+            owner = {"player": str(player)}
+            assert [card.get("data-card") for card in having(root, card=None, **owner)] == table["hands"][player]
+            assert [card.get("data-played") for card in having(root, played=None, **owner)] == table["played"][player]
+            assert {void.get("data-void") for void in having(root, void=None, **owner)} == {*table["voids"][player]}
         for kind in ("pile", "discards"):
             assert having(root, pile=kind)[0].get("data-count") == str(len(table[kind]))
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_pawns_chips_and_cards_lie_within_the_picture_and_not_upon_each_other(num_players):
+def test_cards_lie_within_the_picture_and_do_not_overlap(num_players):
     game = royal(num_players)
     root = parsed(game.svg())
     boxes = []
     for group in root.iter():
-        moved = re.fullmatch(r"translate\(([\d.]+) ([\d.]+)\) scale\(([\d.]+)\)", group.get("transform", ""))
-        if moved and any(e.get("width") == "44" for e in group):
-            x, y, scale = map(float, moved.groups())
+        transform = re.fullmatch(r"translate\(([\d.]+) ([\d.]+)\) scale\(([\d.]+)\)", group.get("transform", ""))
+        if transform and any(e.get("width") == "44" for e in group):
+            x, y, scale = map(float, transform.groups())
             boxes.append((x, y, x + 44 * scale, y + 62 * scale))
-    assert len(boxes) == 8 * num_players + 2  # hands, pile, the place of the discards
+    assert len(boxes) == 8 * num_players + 2  # the hands, the pile and the empty place of the discards
     for x0, y0, x1, y1 in boxes:
         assert 0 < x0 < x1 < WIDTH - 12
         assert 0 < y0 < y1 < HEIGHT - 12
-    for one, other in itertools.combinations(boxes, 2):
-        assert one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]
+    for a, b in itertools.combinations(boxes, 2):
+        assert a[2] < b[0] or b[2] < a[0] or a[3] < b[1] or b[3] < a[1]
 
 
 def test_the_course_goes_clockwise_from_start_to_artus_in_equal_steps():
@@ -123,23 +123,23 @@ def test_the_strongest_trump_is_marked_and_alone():
 def test_the_card_that_holds_the_trick_is_marked_and_stays_until_the_next_card_is_led():
     for before, move, after, _ in steps(royal(3, 3)):
         root = parsed(picture(after, before=before, move=move))
-        laid = [(int(card.get("data-trick")), card.get("data-card")) for card in having(root, trick=None)]
-        winning = [
+        trick_cards = [(int(card.get("data-trick")), card.get("data-card")) for card in having(root, trick=None)]
+        marked_players = [
             int(card.get("data-trick"))
             for card in having(root, trick=None)
             if any("winning" in e.get("class", "") for e in card.iter())
         ]
         last = last_move(before, move, after, STANDARD)
         if last.taker is None:
-            assert laid == [tuple(entry) for entry in after["trick"]]
+            assert trick_cards == [tuple(entry) for entry in after["trick"]]
             continue
-        assert laid == [tuple(entry) for entry in [*before["trick"], [before["turn"], move]]]
-        assert winning == [last.taker]
+        assert trick_cards == [tuple(entry) for entry in [*before["trick"], [before["turn"], move]]]
+        assert marked_players == [last.taker]
         assert f"takes it, to {last.target}" in texts(root)
         assert having(root, way=f"{last.origin}-{last.target}")
 
 
-def test_what_may_be_played_stands_out():
+def test_playable_cards_stand_out():
     _, _, table = first(
         3,
         lambda before, move, after: (
@@ -169,13 +169,13 @@ def test_the_picture_of_the_docs_is_of_this_game():
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_tricks_are_read_as_the_rules_play_them(num_players):
-    """Who takes a trick, where the pawn goes and what may be played, for every move of some games."""
+    """The winner of a trick, the pawn's field and the playable cards, for every move of some games."""
     for seed in range(2):
         for before, move, after, game in steps(royal(num_players, seed), seed):
             last = last_move(before, move, after, STANDARD)
             if last.taker is not None:
-                gained = [p for p in range(num_players) if after["fields"][p] != before["fields"][p]]
-                assert gained == [last.taker]
+                moved_players = [p for p in range(num_players) if after["fields"][p] != before["fields"][p]]
+                assert moved_players == [last.taker]
                 assert after["fields"][last.taker] == last.target == destination(before["fields"], last.taker, STANDARD)
                 assert last == last_move(before, move, None, STANDARD)
             if after["phase"] == "trick":
@@ -201,18 +201,18 @@ def test_who_holds_a_trick(cards, trumps, taker):
     assert winning_index(trick, [*trumps, *[None] * (6 - len(trumps))], STANDARD) == taker
 
 
-# --- who may see what ----------------------------------------------------------------------------------------------
+# --- hidden information --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_players):
-    """Pictures, sentences and data of the page are the same for all deals that a player can't tell apart, and hands of
-    others are backs."""
+def test_a_page_gets_nothing_that_its_player_cannot_know(num_players):
+    """Pictures, sentences and data of the page are the same for all deals that a player can't distinguish, and other
+    hands are drawn as card backs."""
     names = ["Ann", "Ben", "Cleo", "Dora", "Emil", "Fay"][:num_players]
     rng, game = np.random.default_rng(2), royal(num_players, 2)
 
-    def told(games, player, move):
-        before, after = (each.to_dict(player) for each in games)
+    def page_data(games, player, move):
+        before, after = (copy.to_dict(player) for copy in games)
         return (
             picture(after, before=before, move=move),
             sentences.played(before, move, after, player, names),
@@ -236,64 +236,65 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
                 assert len(backs) == (0 if other == player else len(hand))
                 assert not any(texts(back) for back in backs)
             for seed in range(2):
-                others = game.redeal(player, seed)
-                assert told((before, others), player, move) == told((before, game), player, move)
+                redealt = game.redeal(player, seed)
+                assert page_data((before, redealt), player, move) == page_data((before, game), player, move)
 
 
 @pytest.mark.parametrize("num_players", [2, 5])
-def test_choices_are_described_without_what_is_hidden(num_players):
+def test_choices_are_described_without_hidden_information(num_players):
     """Effects of a card aren't foreseeable, because the last card of a deal brings new hands; those of chips are."""
     names = ["Ann", "Ben", "Cleo", "Dora", "Emil"][:num_players]
     for number, (_, _, _, game) in enumerate(steps(royal(num_players, 4), 4)):
         if game.over or (number % 5 and game.to_dict()["phase"] == "trick"):
             continue
         player = game.player
-        views = [each.to_dict(player) for each in (game, game.redeal(player, 1), game.redeal(player, 2))]
+        views = [copy.to_dict(player) for copy in (game, game.redeal(player, 1), game.redeal(player, 2))]
         for move in game.moves():
             assert browser.foreseeable(move) == (move not in STANDARD.cards)
-            said = [
+            descriptions = [
                 (sentences.choice(view, move, None, names), browser.choice(view, move, None, names, STANDARD))
                 for view in views
             ]
-            assert said[0] == said[1] == said[2]
+            assert descriptions[0] == descriptions[1] == descriptions[2]
 
 
-# --- words ---------------------------------------------------------------------------------------------------------
+# --- texts ---------------------------------------------------------------------------------------------------------
 
 
-def test_moves_are_told_in_sentences():
+def test_sentences_about_moves():
     names = ["Ann", "Ben", "Cleo", "Dora"]
-    heard = set()
+    patterns = set()
     for seed in range(3):
         for before, move, after, _ in steps(royal(4, seed), seed):
-            said = sentences.played(before, move, after, 0, names)
-            heard.add(re.sub(r"\d+|hearts|diamonds|clubs|spades|flowers|chalices|Ann|Ben|Cleo|Dora", "…", said))
-            assert said.endswith(".")
-    taken = ". That takes the trick, and the pawn goes to field …, a sword."
+            sentence = sentences.played(before, move, after, 0, names)
+            patterns.add(re.sub(r"\d+|hearts|diamonds|clubs|spades|flowers|chalices|Ann|Ben|Cleo|Dora", "…", sentence))
+            assert sentence.endswith(".")
+    takes_trick = ". That takes the trick, and the pawn goes to field …, a sword."
     assert {
         "leads the … of ….",
         "plays the … of ….",
         "plays a shield.",
         "has no … and plays the … of ….",
         "has no … and plays a knight.",
-        f"plays the … of …{taken}",
+        f"plays the … of …{takes_trick}",
         "plays the … of …. … takes the trick and goes to field ….",
         "plays the … of …. … takes the trick and goes to field …. New hands are dealt.",
         "plays the … of …. … takes the trick and goes to field …. All cards are shuffled and dealt anew.",
         "plays the … of …. … takes the trick and goes to Artus and wins.",
         "places the … chip on place …: the strongest trump now.",
         "declines: no chip is placed.",
-    } <= heard
+    } <= patterns
 
 
-def test_a_swap_is_told_with_both_chips():
+def test_the_sentence_about_a_swap_names_both_chips():
     before, move, after = first(6, lambda before, move, after: move.startswith("swap"), range(60))
-    _, one, other = move.split(":")
-    said = sentences.played(before, move, after, 0, list("ABCDEF"))
-    here, there = after["trumps"][int(one) - 1], after["trumps"][int(other) - 1]
-    assert said == f"swaps two chips: {here} is on place {one} now, {there} on place {other}."
+    _, first_place, second_place = move.split(":")
+    sentence = sentences.played(before, move, after, 0, list("ABCDEF"))
+    first_suit, second_suit = after["trumps"][int(first_place) - 1], after["trumps"][int(second_place) - 1]
+    expected = f"swaps two chips: {first_suit} is on place {first_place} now, {second_suit} on place {second_place}."
+    assert sentence == expected
     choice = sentences.choice(before, move, after, list("ABCDEF"))
-    assert choice == f"swap {there} (place {one}) and {here} (place {other})"
+    assert choice == f"swap {second_suit} (place {first_place}) and {first_suit} (place {second_place})"
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_a_swap_is_told_with_both_chips():
         ([[0, "knight"], [1, "hearts-4"]], "hearts-7", "Ann's knight takes the trick, to Artus and wins"),
     ],
 )
-def test_what_a_card_comes_to_is_said_before_it_is_played(trick, move, outlook):
+def test_the_outlook_of_a_card_that_could_be_played(trick, move, outlook):
     position = {"num_players": 3, "turn": 2, "trick": trick, "trumps": [None] * 6, "fields": [26, 3, 2]}
     last = last_move(position, move, None, STANDARD)
     names = ["Ann", "Ben", "Cleo"]
@@ -314,12 +315,12 @@ def test_what_a_card_comes_to_is_said_before_it_is_played(trick, move, outlook):
     assert sentences.choice(position, move, None, names) == "play the 7 of hearts" + (f": {outlook}" if outlook else "")
 
 
-# --- looks ---------------------------------------------------------------------------------------------------------
+# --- colours and style ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("eyes", SEEN_BY)
 def test_suits_and_players_differ_for_all_eyes(eyes):
-    """In CIELAB, where 2 or 3 can just be seen; their signs and outlines differ, too."""
+    """Distances are in CIELAB, where 2 or 3 can just be seen. The signs and outlines differ, too."""
     assert least_difference(shapes.SUIT_COLOURS, eyes) > 30
     assert least_difference([badge.colour for badge in BADGES], eyes) > 10
     assert len(set(shapes.SIGNS)) == len(shapes.SUIT_COLOURS) == 6
@@ -336,10 +337,11 @@ LETTERS_ON = {
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_letters_and_signs_stand_out(theme):
-    """4.5 : 1 for letters, 3 : 1 for signs, as WCAG 2 asks; signs of suits have a dark rim besides."""
-    for text, grounds in LETTERS_ON.items():
-        for ground in grounds:
-            assert contrast(shapes.COLOURS[text][theme], shapes.COLOURS[ground][theme]) >= 4.5, (text, ground)
+    """WCAG 2 requires a contrast of 4.5 for letters and 3 for signs. Signs of suits also have a dark rim."""
+    for letters, backgrounds in LETTERS_ON.items():
+        for background in backgrounds:
+            ratio = contrast(shapes.COLOURS[letters][theme], shapes.COLOURS[background][theme])
+            assert ratio >= 4.5, (letters, background)
     face = shapes.COLOURS["face"][theme]
     assert contrast(shapes.STROKES["thin-rim"][theme], face) >= 4.5
     assert contrast(shapes.COLOURS["steel"][theme], shapes.COLOURS["sworded"][theme]) >= 3

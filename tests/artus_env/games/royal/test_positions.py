@@ -1,6 +1,6 @@
-"""Faulty positions: `from_dict` names what is wrong with a position, and loads none of it.
+"""Faulty positions: `from_dict` raises an error that names the fault, and loads nothing.
 
-Each row changes one good position and says which words the message must have.
+Each row of `FAULTS` changes a valid position, and has words that the message must contain.
 """
 
 import json
@@ -18,6 +18,7 @@ DELETE = object()
 
 
 def played_on(position, *moves):
+    """The position after these moves."""
     game = Game.from_dict(position, game="royal")
     for move in moves:
         game.play(move)
@@ -39,7 +40,7 @@ GOOD = {
 # trick: pile of 40 cards, dealer 3, 7 cards played by players 0 to 2, 6 by player 3
 
 FAULTS = [
-    # good position, {where: what}, words of the message
+    # name of a valid position, {path: new value}, words of the message
     # --- keys and types
     ("trick", {("hat",): 1}, "unknown: 'hat'"),
     ("trick", {("pile",): DELETE}, "missing: pile"),
@@ -93,7 +94,7 @@ FAULTS = [
     ("trick", {("trick", 0): "hearts-1"}, "trick[0] must be a list of player and card, got 'hearts-1'"),
     ("trick", {("trick", 0, 0): 4}, "trick[0]: player must be in 0..3, got 4"),
     ("trick", {("trick", 0, 1): "horse"}, "trick[0]: card must be one of hearts-1"),
-    ("trick", {("trick", 1, 0): 2}, "trick must have cards of players one after the other"),
+    ("trick", {("trick", 1, 0): 2}, "trick must have cards of successive players, but not of all"),
     ("trick", {("trick", 0, 1): "hearts-5", ("trick", 1, 1): "hearts-1"}, "hearts-5 isn't the last card in played[0]"),
     ("trick", {("turn",): 2}, "turn must be the player left of those in the trick, 3, got 2"),
     ("trick", {("phase",): "sword", ("turn",): 2}, "phase is sword: trick must be empty"),
@@ -116,17 +117,17 @@ FAULTS = [
 ]  # fmt: skip
 
 
-def changed(good, changes):
-    """A copy of a good position with something else in some places."""
-    faulty = GOOD[good]()
+def changed(name, changes):
+    """A copy of a valid position with other values at some paths."""
+    faulty = GOOD[name]()
     for path, value in changes.items():
-        where = faulty
+        container = faulty
         for key in path[:-1]:
-            where = where[key]
+            container = container[key]
         if value is DELETE:
-            del where[path[-1]]
+            del container[path[-1]]
         else:
-            where[path[-1]] = value
+            container[path[-1]] = value
     return faulty
 
 
@@ -150,7 +151,7 @@ def test_faults_are_named(good, changes, words):
 
 @pytest.mark.parametrize("num_players", range(2, 7))
 def test_every_position_of_a_game_comes_back(num_players):
-    """Whoever took the tricks since the deal, also when chips have been placed or swapped in between."""
+    """For all possible winners of the tricks since the deal, also when chips have been placed or swapped since."""
     for seed in range(1 if DISABLED else 3):
         choices = np.random.default_rng(seed)
         game = Game(game="royal", num_players=num_players, seed=seed)
@@ -162,12 +163,12 @@ def test_every_position_of_a_game_comes_back(num_players):
             game.play(int(choices.choice(game.legal_actions())))
 
 
-def test_what_a_player_is_told():
+def test_the_position_as_a_player_knows_it():
     position = GOOD["trick"]()
-    told = Game.from_dict(position).to_dict(3)
-    assert told["hands"] == [1, 1, 1, position["hands"][3]]
-    assert told["pile"] == len(position["pile"])
-    assert "chance" not in told
-    assert {key: told[key] for key in told if key not in ("hands", "pile")} == {
+    known = Game.from_dict(position).to_dict(3)
+    assert known["hands"] == [1, 1, 1, position["hands"][3]]
+    assert known["pile"] == len(position["pile"])
+    assert "chance" not in known
+    assert {key: known[key] for key in known if key not in ("hands", "pile")} == {
         key: position[key] for key in position if key not in ("hands", "pile", "chance")
     }

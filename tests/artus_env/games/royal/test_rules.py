@@ -1,6 +1,6 @@
-"""The rules of the royal card game: the examples, a test for each rule and decision, and a second reading of them all.
+"""The rules of the royal card game: the examples, a test for each rule, and a comparison with a second implementation.
 
-Positions are written out by `table`: hands and trick, all else in its usual place.
+`table` makes a position from the hands; all other parts have their usual values.
 """
 
 from collections import Counter
@@ -19,16 +19,16 @@ from royal.reference import ARTUS, DECK, MOST_DECISIONS, MOST_TRICKS, SWORDS, co
 counts_of_players = pytest.mark.parametrize("num_players", range(2, 7))
 
 
-def tricks_taken(hands, cards, **options):
-    """Who takes a trick of these cards, led by player 0: found by whose pawn moves."""
+def trick_winner(hands, cards, **options):
+    """The player who takes a trick of these cards, which player 0 leads: the one whose pawn moves."""
     game = at(table(hands, **options))
     before = game.scores
     for card in cards:
         assert card in game.moves(), (card, game.moves())
         game.play(card)
-    moved = [player for player, (a, b) in enumerate(zip(before, game.scores, strict=True)) if a != b]
-    assert len(moved) == 1
-    return moved[0]
+    moved_players = [player for player, (old, new) in enumerate(zip(before, game.scores, strict=True)) if old != new]
+    assert len(moved_players) == 1
+    return moved_players[0]
 
 
 # --- the examples ----------------------------------------------------------------------------------------------------
@@ -38,26 +38,26 @@ FIRST = ["hearts-1", "hearts-5", "clubs-10", "hearts-6"]
 
 
 def test_example_1_the_highest_card_of_the_suit_that_was_led_takes_the_trick():
-    assert tricks_taken(FOUR, FIRST) == 3
+    assert trick_winner(FOUR, FIRST) == 3
 
 
 def test_example_2_a_trump_takes_it():
-    assert tricks_taken(FOUR, FIRST, trumps=["clubs"]) == 2
+    assert trick_winner(FOUR, FIRST, trumps=["clubs"]) == 2
 
 
 def test_example_3_the_trump_on_the_higher_place_takes_it_whatever_its_value():
     hands = [["hearts-11", "diamonds-1"], ["clubs-11", "diamonds-2"], ["spades-1", "diamonds-3"]]
     hands.append(["hearts-2", "diamonds-4"])
     cards = ["hearts-11", "clubs-11", "spades-1", "hearts-2"]
-    assert tricks_taken(hands, cards, trumps=["clubs", "spades"]) == 2
-    assert tricks_taken(hands, cards, trumps=["spades", "clubs"]) == 1
+    assert trick_winner(hands, cards, trumps=["clubs", "spades"]) == 2
+    assert trick_winner(hands, cards, trumps=["spades", "clubs"]) == 1
 
 
-def test_example_4_the_other_super_trump_takes_over_and_the_same_does_not():
+def test_example_4_a_super_trump_is_taken_by_the_other_kind_only():
     hands = [["hearts-3", "diamonds-1"], ["knight", "diamonds-2"], ["shield", "diamonds-3"], ["knight", "diamonds-4"]]
-    assert tricks_taken(hands, ["hearts-3", "knight", "shield", "knight"]) == 3
+    assert trick_winner(hands, ["hearts-3", "knight", "shield", "knight"]) == 3
     hands = [["shield", "diamonds-1"], ["shield", "diamonds-2"], ["hearts-9", "diamonds-3"]]
-    assert tricks_taken(hands, ["shield", "shield", "hearts-9"]) == 0
+    assert trick_winner(hands, ["shield", "shield", "hearts-9"]) == 0
 
 
 def test_example_5_a_suit_that_is_trump_has_to_be_followed_and_follows_no_other():
@@ -102,7 +102,7 @@ def test_example_7_the_last_free_field_is_artus_and_wins():
 # --- following -------------------------------------------------------------------------------------------------------
 
 
-def test_who_has_the_suit_must_follow_with_it_and_not_with_a_super_trump():
+def test_a_player_with_the_led_suit_must_play_it_and_no_super_trump():
     hands = [["hearts-9", "spades-1"], ["hearts-2", "knight"], ["knight", "shield"]]
     game = at(table(hands))
     assert game.moves() == ["hearts-9", "spades-1"]
@@ -125,17 +125,17 @@ def test_where_a_super_trump_was_led_no_suit_is_demanded():
 
 def test_other_suits_do_not_take_a_trick_unless_they_are_trump():
     hands = [["hearts-1", "spades-1"], ["clubs-11", "spades-2"], ["flowers-11", "spades-3"]]
-    assert tricks_taken(hands, ["hearts-1", "clubs-11", "flowers-11"]) == 0
+    assert trick_winner(hands, ["hearts-1", "clubs-11", "flowers-11"]) == 0
 
 
 def test_the_highest_card_of_a_trump_suit_takes_the_trick():
     hands = [["hearts-11", "spades-1"], ["clubs-2", "spades-2"], ["clubs-10", "spades-3"], ["clubs-9", "spades-4"]]
-    assert tricks_taken(hands, ["hearts-11", "clubs-2", "clubs-10", "clubs-9"], trumps=["clubs"]) == 2
+    assert trick_winner(hands, ["hearts-11", "clubs-2", "clubs-10", "clubs-9"], trumps=["clubs"]) == 2
 
 
 def test_a_super_trump_beats_all_trumps():
     hands = [["hearts-11", "spades-1"], ["shield", "spades-2"], ["clubs-10", "spades-3"]]
-    assert tricks_taken(hands, ["hearts-11", "shield", "clubs-10"], trumps=["hearts", "clubs"]) == 1
+    assert trick_winner(hands, ["hearts-11", "shield", "clubs-10"], trumps=["hearts", "clubs"]) == 1
 
 
 # --- pawns -----------------------------------------------------------------------------------------------------------
@@ -173,6 +173,7 @@ def test_passing_over_a_sword_does_nothing():
 
 
 def on_sword(trumps):
+    """A game in which player 3's pawn stands on a sword, so that they may place or swap a chip."""
     return at(table(FOUR, fields=[0, 0, 4, 8], trumps=trumps, leader=3, phase="sword", turn=3))
 
 
@@ -247,27 +248,28 @@ def test_cards_are_dealt_one_at_a_time_from_the_dealers_left():
 
 @counts_of_players
 def test_all_cards_are_shuffled_when_the_pile_has_too_few(num_players):
-    """Every 4, 3, 2, 1, 1 deals; the new pile follows from `chance` and the number of shuffles alone."""
+    """With 2 to 6 players after every 4, 3, 2, 1, 1 deals. The new pile depends only on `chance` and the number of
+    shuffles."""
     deals = 72 // (8 * num_players)
     game = Game(game="royal", num_players=num_players, seed=3)
     choices = np.random.default_rng(3)
     piles = []
     while not game.over:
-        before, position = game.to_dict()["shuffles"], game.clone()
+        old_shuffles, old_game = game.to_dict()["shuffles"], game.clone()
         game.play(int(choices.choice(game.legal_actions())))
         after = game.to_dict()
-        if after["shuffles"] > before:
-            assert after["shuffles"] == before + 1
+        if after["shuffles"] > old_shuffles:
+            assert after["shuffles"] == old_shuffles + 1
             assert after["discards"] == []
             assert len(after["pile"]) == 72 - 8 * num_players
             assert Counter(after["pile"] + [card for hand in after["hands"] for card in hand]) == Counter(DECK)
-            last = position.to_dict()
-            assert len(last["pile"]) == 72 - 8 * num_players * deals
+            old_position = old_game.to_dict()
+            assert len(old_position["pile"]) == 72 - 8 * num_players * deals
             piles.append((after["hands"], after["pile"]))
-            last["chance"] += 1
-            other = at(last)
-            other.play(game.actions_played[-1])
-            assert (other.to_dict()["hands"], other.to_dict()["pile"]) != piles[-1]
+            old_position["chance"] += 1
+            other_game = at(old_position)
+            other_game.play(game.actions_played[-1])
+            assert (other_game.to_dict()["hands"], other_game.to_dict()["pile"]) != piles[-1]
     assert len({str(pile) for pile in piles}) == len(piles) > 0
 
 
@@ -285,7 +287,7 @@ def test_the_deal_passes_to_the_left(num_players):
     assert all(new == (old + 1) % num_players for old, new in pairwise(dealers))
 
 
-def test_every_card_comes_to_every_place_of_the_pile_equally_often():
+def test_each_place_of_the_pile_gets_all_cards_equally_often():
     deals = 1_000 if DISABLED else 20_000
     batch = Batch(deals, game="royal", num_players=2, seed=9)
     places = batch.states["pile"][:, 16:]
@@ -298,20 +300,21 @@ def test_every_card_comes_to_every_place_of_the_pile_equally_often():
     assert abs(chi_square - freedom) < 6 * np.sqrt(2 * freedom)
 
 
-# --- a second reading, bounds, other boxes ---------------------------------------------------------------------------
+# --- second implementation, bounds, other boxes -----------------------------------------------------------------------
 
 
 @counts_of_players
-def test_a_second_reading_of_the_rules_agrees(num_players):
+def test_a_second_implementation_of_the_rules_agrees(num_players):
     """`python -m royal.reference 2000` in tests/helpers compares more games."""
     for seed in range(1 if DISABLED else 3):
         compare(num_players, seed, every=3)
 
 
 @counts_of_players
-def test_a_game_ends_after_at_most_so_many_tricks_and_decisions(num_players):
-    """Each trick takes a pawn a field further, and all but the winner stay on different fields before Artus."""
-    last_fields = range(ARTUS - num_players + 1, ARTUS + 1)  # the winner has gone past all others once
+def test_the_number_of_tricks_and_decisions_is_limited(num_players):
+    """Each trick moves a pawn at least one field, and all pawns except the winner's end on different fields before
+    Artus."""
+    last_fields = range(ARTUS - num_players + 1, ARTUS + 1)  # the winner has passed all others once
     assert MOST_TRICKS[num_players] == sum(last_fields) - (num_players - 1) <= 27 * num_players
     assert MOST_DECISIONS[num_players] == num_players * (MOST_TRICKS[num_players] + len(SWORDS))
     batch = Batch(4 if DISABLED else 200, game="royal", num_players=num_players, seed=1, autoreset=False)
