@@ -208,8 +208,8 @@ def logprobs(output: Output, batch: Minibatch) -> torch.Tensor:
         logits = logits + float(SCALE) * (batch.action_features.float() * gates).sum(1)
     # Relative to the chosen action, which has some probability: so no exponential is too large.
     chosen = logits.detach().index_select(0, batch.action)
-    total = sums((logits - chosen.index_select(0, batch.decision)).exp(), batch)
-    return logits - (chosen + total.log()).index_select(0, batch.decision)
+    exp_sum = sums((logits - chosen.index_select(0, batch.decision)).exp(), batch)
+    return logits - (chosen + exp_sum.log()).index_select(0, batch.decision)
 
 
 def sums(values: torch.Tensor, batch: Minibatch) -> torch.Tensor:
@@ -230,12 +230,12 @@ def loss(network: Network, batch: Minibatch, s: Settings) -> tuple[torch.Tensor,
     policy_gain = torch.minimum(ratio * batch.advantage, clipped * batch.advantage)
     value_error = torch.nan_to_num(output.values - batch.returns)
     value_loss = value_error.square() / batch.variance
-    each = -policy_gain - s.entropy * entropy + s.value_weight * value_loss.sum(1)
+    losses = -policy_gain - s.entropy * entropy + s.value_weight * value_loss.sum(1)
     figures = {
         "entropy": entropy, "approx_kl": ratio - 1 - log_ratio, "clip_fraction": (ratio != clipped).float(),
         "value_loss": value_loss[:, 0],
     }  # fmt: skip
-    return each.sum() / max(1, len(each)), {name: figure.detach().sum() for name, figure in figures.items()}
+    return losses.sum() / max(1, len(losses)), {name: figure.detach().sum() for name, figure in figures.items()}
 
 
 # --- the trainer ---

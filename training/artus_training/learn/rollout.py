@@ -95,18 +95,18 @@ def list_legal(legal, action_features, action, first, place, ids, features):
         place: Result: place of the chosen action among the legal ones of its decision, shape (R,).
         ids, features: Results, shapes (total,) and (total, K).
     """
-    at = 0
+    used = 0
     for i in range(len(legal)):
-        first[i] = at
-        one = next_action(legal[i], -1)
-        while one >= 0:
-            if one == action[i]:
-                place[i] = at - first[i]
-            ids[at] = one
+        first[i] = used
+        candidate = next_action(legal[i], -1)
+        while candidate >= 0:
+            if candidate == action[i]:
+                place[i] = used - first[i]
+            ids[used] = candidate
             for k in range(features.shape[1]):
-                features[at, k] = action_features[i, one, k]
-            at += 1
-            one = next_action(legal[i], one)
+                features[used, k] = action_features[i, candidate, k]
+            used += 1
+            candidate = next_action(legal[i], candidate)
 
 
 class Decisions:
@@ -124,16 +124,16 @@ class Decisions:
         first, place = np.zeros(len(count), np.int64), np.zeros(len(count), np.int64)
         ids = np.empty(count.sum(), np.int64)
         features = np.empty((len(ids), rollout.action_features.shape[-1]), np.int8)
-        of_actions = rollout.action_features.reshape(len(count), *rollout.action_features.shape[2:])
-        list_legal(legal, of_actions, rollout.action.reshape(-1), first, place, ids, features)
+        features_by_action = rollout.action_features.reshape(len(count), *rollout.action_features.shape[2:])
+        list_legal(legal, features_by_action, rollout.action.reshape(-1), first, place, ids, features)
         parts = (
             rollout.observation.reshape(len(count), -1), rollout.logprob.reshape(-1), rollout.advantage.reshape(-1),
             rollout.returns.reshape(len(count), -1), count, first, place, ids, features,
         )  # fmt: skip
-        self.observation, self.logprob, self.advantage, self.returns, *of_legal = (
+        self.observation, self.logprob, self.advantage, self.returns, *legal_lists = (
             torch.from_numpy(part).to(device) for part in parts
         )
-        self.count, self.first, self.place, self.ids, self.features = of_legal
+        self.count, self.first, self.place, self.ids, self.features = legal_lists
         self.variance = variance
 
     def minibatch(self, rows: torch.Tensor) -> Minibatch:
@@ -147,8 +147,8 @@ class Decisions:
         )  # fmt: skip
         begin = count.cumsum(0) - count
         decision = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), count)
-        at = torch.arange(len(decision), device=rows.device) + (first - begin).index_select(0, decision)
-        ids, features = self.ids.index_select(0, at), self.features.index_select(0, at)
+        listed = torch.arange(len(decision), device=rows.device) + (first - begin).index_select(0, decision)
+        ids, features = self.ids.index_select(0, listed), self.features.index_select(0, listed)
         return Minibatch(
             observation, begin + place, old_logprob, advantage, returns, self.variance, decision, ids, features
         )
