@@ -29,14 +29,11 @@ from artus_env.engine.play.rewards import mode_index
 from artus_training.learn.checkpoints import Progress, Tensors
 from artus_training.learn.opponents import LEARNER, Opponents, end_round, share_rewards
 from artus_training.learn.ranks import ALONE, Ranks
-from artus_training.learn.rollout import Decisions, Minibatch, Rollout
+from artus_training.learn.rollout import Decisions, Minibatch, Rollout, shuffled
 from artus_training.learn.runs import Training
 from artus_training.learn.settings import AtLeast0, Fraction, TrainingSettings
 from artus_training.learn.state import load_games, load_tensors, tensors_of
 
-GROUP = 16
-"""Decisions are shuffled in blocks of 16 adjacent rows, which are faster to read; adjacent rows are of different
-games."""
 _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
 
 
@@ -132,10 +129,7 @@ def estimate_advantages(rollout, gamma, gae_lambda):
     or 0 if the game has ended. A decision whose seat hasn't moved again yet is not ready: it is carried over to the
     next rollout, so that each decision is used exactly once.
 
-    Args:
-        rollout: A `Rollout`; `advantage`, `returns`, `ready`, `pending` and `carried_reward` are written.
-        gamma: Discount of future rewards.
-        gae_lambda: Lambda of generalised advantage estimation.
+    Writes `advantage`, `returns`, `ready`, `pending` and `carried_reward` of the rollout. `gamma` is the discount.
     """
     num_steps, num_games, seats = rollout.reward.shape
     # For each seat: value, return and advantage of its next decision (the loop goes backwards in time), the rewards
@@ -326,8 +320,7 @@ class Trainer(Training[Settings]):
         self.steps += s.num_steps * s.num_games
 
     def _normalise(self) -> None:
-        """Normalise the advantages over the decisions of all ranks, whose number also fixes the number of
-        minibatches."""
+        """Normalise the advantages over the decisions of all ranks; their number fixes that of the minibatches."""
         s, rollout = self.settings, self.rollout
         advantage = rollout.advantage[rollout.ready]
         total, mean, variance = self.ranks.statistics(advantage)
@@ -370,14 +363,8 @@ class Trainer(Training[Settings]):
             opponents.take_seats(index, np.flatnonzero(done))
 
     def _choose(self, network: Network, row: int, to_move: np.ndarray, bits: np.ndarray) -> None:
-        """Draw a network's actions in the games in which it is to move, and write them into the rollout.
-
-        Args:
-            network: The network.
-            row: The row of the rollout.
-            to_move: Whether the network is to move: shape (N,), bool.
-            bits: 64 random bits for each game: shape (N,), uint64.
-        """
+        """Draw a network's actions where it is `to_move`, shape (N,), bool, and write them into a row of the rollout.
+        `bits` are 64 random ones for each game."""
         rollout = self.rollout
         games = slice(None) if to_move.all() else np.flatnonzero(to_move)  # a slice copies nothing
         if (observation := rollout.observation[row, games]).size:
@@ -414,8 +401,7 @@ class Trainer(Training[Settings]):
         return figures | {"given_up": self.given_up}
 
     def _minibatches(self, rows: torch.Tensor) -> list[torch.Tensor]:
-        """Split rows into as many minibatches as the other ranks have; the last minibatch has all rows that are
-        left."""
+        """Split rows into as many minibatches as the other ranks have; the last one has all remaining rows."""
         size = self.settings.batch_size // self.ranks.size
         return list(torch.tensor_split(rows, [size * i for i in range(1, self.num_minibatches)]))
 
@@ -448,13 +434,6 @@ class Trainer(Training[Settings]):
     def warm_up(cls, settings: Settings, ranks: Ranks = ALONE) -> None:
         """Play and learn for a moment, so that loops are compiled and threads are started before time is measured."""
         cls(replace(settings, num_steps=8), ranks).play_and_learn()
-
-
-def shuffled(rows: np.ndarray, generator: torch.Generator) -> torch.Tensor:
-    """Rows in random order, in blocks of `GROUP`: shape (R,), int64."""
-    blocks = torch.randperm(-(-len(rows) // GROUP), generator=generator)
-    order = (blocks[:, None] * GROUP + torch.arange(GROUP)).reshape(-1)
-    return torch.from_numpy(rows)[order[order < len(rows)]]
 
 
 def keep_freed_memory() -> None:

@@ -11,6 +11,10 @@ from artus_agents.network import Shape
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.bits import next_action
 
+GROUP = 16
+"""Decisions are shuffled in blocks of 16 adjacent rows, which are faster to read; adjacent rows are of different
+games."""
+
 
 class Rollout(NamedTuple):
     """T decisions in each of N games, after the decisions that were carried over from earlier rollouts.
@@ -152,3 +156,10 @@ class Decisions:
         return Minibatch(
             observation, begin + place, old_logprob, advantage, returns, self.variance, decision, ids, features
         )
+
+
+def shuffled(rows: np.ndarray, generator: torch.Generator) -> torch.Tensor:
+    """Rows in random order, in blocks of `GROUP`: shape (R,), int64."""
+    blocks = torch.randperm(-(-len(rows) // GROUP), generator=generator)
+    order = (blocks[:, None] * GROUP + torch.arange(GROUP)).reshape(-1)
+    return torch.from_numpy(rows)[order[order < len(rows)]]
