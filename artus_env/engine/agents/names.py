@@ -37,8 +37,8 @@ def split_name(agent: str) -> tuple[str, str]:
 
 
 def agent_factory(name: str) -> Callable[..., Any]:
-    """Return the object that an entry point or a file has under a name. Usually it is a factory: called without
-    arguments, or with the text after the colon, it makes an agent.
+    """Return what an agent's name stands for: the object of an installed entry point, or of a Python file. Usually it
+    is a factory: called without arguments, or with the text after the colon, it makes an agent.
 
     Raises:
         ValueError: If the name doesn't exist; the message suggests similar names and lists the installed ones.

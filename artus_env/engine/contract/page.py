@@ -34,7 +34,8 @@ class Sentences(Protocol):
 
 
 class Browser(Protocol):
-    """Data for a game's own script. Every position contains only what one viewer knows; all results must be JSON.
+    """Data that a game computes for its own JavaScript in the browser, `page.js`. Every position contains only what one
+    viewer knows; all results must be JSON.
 
     A game may define more functions:
 

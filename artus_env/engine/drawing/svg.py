@@ -80,8 +80,8 @@ def placed(x: float, y: float, scale: float, inside: str) -> str:
 
 
 def card_back(colour: str, sign: str) -> str:
-    """Draw the back of a card, `CARD_WIDTH` x `CARD_HEIGHT`, from the class of its colour and the outline of its
-    sign."""
+    """Draw the back of a card, `CARD_WIDTH` x `CARD_HEIGHT`, in a CSS class for its
+    colour, with an SVG path as its sign."""
     return (
         f'<rect class="{colour}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" '

@@ -102,7 +102,7 @@ def needs_text(quest: Quest) -> str:
 
 
 def _player(position: dict[str, Any], player: int, name: str) -> list[str]:
-    """Points, cards and quests of a player; tents are in turn order."""
+    """Return lines with a player's tent (their place in the turn order), points and cards."""
     marks = []
     if player == position["turn"] and position["phase"] != "over":
         marks.append("to move")

@@ -334,10 +334,10 @@ def test_a_checkpoint_from_when_there_was_one_game_goes_on(tmp_path, capsys):
     trainer.collect()
     trainer.update()
     trainer.save()
-    about, tensors = saved(interrupted)
-    del about.settings["game"], about.settings["forced"]
-    about.settings |= {"reward": "prestige", "final_reward": "prestige"}
-    save_checkpoint(interrupted.checkpoint, dataclasses.asdict(about), tensors)
+    progress, tensors = saved(interrupted)
+    del progress.settings["game"], progress.settings["forced"]
+    progress.settings |= {"reward": "prestige", "final_reward": "prestige"}
+    save_checkpoint(interrupted.checkpoint, dataclasses.asdict(progress), tensors)
     capsys.readouterr()
     resumed = parse(["--resume", "--runs", str(interrupted.runs), "--set", "final_reward="])
     assert (resumed.game, resumed.reward) == ("artus", "points")
@@ -524,7 +524,7 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_p
     trainer.collect()
     trainer.update()
     trainer.save()
-    about, tensors = saved(settings)
+    progress, tensors = saved(settings)
     assert name in tensors
     part = tensors.pop(name)
     if forge:
@@ -532,7 +532,7 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_p
         tensors[name] = part if changed is None else changed  # some change it where it is
     with monkeypatch.context() as patch:
         patch.setattr(checkpoints, "not_finite", lambda _: "")
-        save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
+        save_checkpoint(settings.checkpoint, dataclasses.asdict(progress), tensors)
     with pytest.raises(
         UsageError,
         match=rf"checkpoint\.safetensors.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)",

@@ -181,9 +181,9 @@ def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done_on, de
 
 
 def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):
-    about, tensors = saved(done / "parted")
+    progress, tensors = saved(done / "parted")
     settings = Settings(**TINY, runs=tmp_path, resume=True)
-    changed = vars(about) | {"updates": 10**18, "settings": about.settings | {"runs": str(tmp_path)}, "curve": []}
+    changed = vars(progress) | {"updates": 10**18, "settings": progress.settings | {"runs": str(tmp_path)}, "curve": []}
     save_checkpoint(settings.checkpoint, changed, tensors)
     with pytest.raises(UsageError, match="doesn't fit"):
         Trainer(settings).load()
@@ -196,8 +196,8 @@ def test_another_number_of_ranks_begins_new_games_and_says_so(done, capsys):
         "goes on with 1 rank instead of 2: network, optimizer, earlier selves and counters are kept, all games begin"
     )
     assert message in capsys.readouterr().out
-    about, tensors = saved(done / "whole")
-    assert (about.ranks, about.steps, about.updates) == (1, 6 * ROUND, 6)
+    progress, tensors = saved(done / "whole")
+    assert (progress.ranks, progress.steps, progress.updates) == (1, 6 * ROUND, 6)
     assert "games.1.states.0" not in tensors
     card = read_card(settings.agent)
     assert card["ranks"] == 1

@@ -411,9 +411,9 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
     opponents = {"evaluation_opponents": ("greedy", "random"), "final_opponents": ("greedy", "random")}
     settings = tiny(tmp_path, **limits, **opponents, games=2, final_games=4)
     assert train(settings)
-    about, card = read(settings)[0], read_card(settings.agent)
-    assert 0.05 <= about.seconds <= time.monotonic() - start - sum(spent)
-    assert card["curve"] == [dataclasses.asdict(point) for point in about.curve]
+    progress, card = read(settings)[0], read_card(settings.agent)
+    assert 0.05 <= progress.seconds <= time.monotonic() - start - sum(spent)
+    assert card["curve"] == [dataclasses.asdict(point) for point in progress.curve]
     steps = [point["steps"] for point in card["curve"]]
     assert steps == list(range(64, card["steps"] + 1, 64))
     for point in card["curve"]:
@@ -486,7 +486,7 @@ def test_resume_goes_on_with_the_same_weights_steps_and_settings(trained, tmp_pa
 
 
 def test_a_loaded_checkpoint_is_the_saved_one(trained):
-    about, tensors = read(trained)
+    progress, tensors = read(trained)
     trainer = Trainer(trained)
     model, env = trainer.model, trainer.env
     with torch.no_grad():
@@ -495,9 +495,9 @@ def test_a_loaded_checkpoint_is_the_saved_one(trained):
     trainer.load()
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, tensors[f"policy.{name}"])
-    assert model.num_timesteps == trainer.steps == about.steps >= 256
-    assert trainer.updates == about.updates == about.steps // 64
-    assert len(env.snapshots()) == about.pool >= 1
+    assert model.num_timesteps == trainer.steps == progress.steps >= 256
+    assert trainer.updates == progress.updates == progress.steps // 64
+    assert len(env.snapshots()) == progress.pool >= 1
     for index, agent in enumerate(env.snapshots()):
         for name, value in agent.network.state_dict().items():
             torch.testing.assert_close(value, tensors[f"pool.{index}.{name}"])
@@ -549,20 +549,20 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, 
 )
 def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(trained, tmp_path, name, forge, message):
     settings = dataclasses.replace(trained, runs=tmp_path)
-    about, tensors = read(trained)
+    progress, tensors = read(trained)
     part = tensors.pop(name)
     if forge:
         tensors[name] = forge(part)
-    save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
+    save_checkpoint(settings.checkpoint, dataclasses.asdict(progress), tensors)
     with pytest.raises(UsageError, match=rf"checkpoint\.safetensors doesn't fit: {message}"):
         Trainer(settings).load()
 
 
 def test_a_checkpoint_without_settings_is_named_and_nothing_is_loaded(trained, tmp_path):
     trainer = Trainer(dataclasses.replace(trained, runs=tmp_path))
-    about, tensors = read(trained)
-    about = {name: value for name, value in dataclasses.asdict(about).items() if name != "settings"}
-    save_checkpoint(trainer.settings.checkpoint, about, tensors)
+    progress, tensors = read(trained)
+    without_settings = {name: value for name, value in dataclasses.asdict(progress).items() if name != "settings"}
+    save_checkpoint(trainer.settings.checkpoint, without_settings, tensors)
     check_refused(trainer, "is damaged or no checkpoint .* missing required field `settings`")
 
 
@@ -695,9 +695,9 @@ def test_a_checkpoint_cannot_start_a_program(trained, tmp_path):
     settings = dataclasses.replace(
         trained, runs=tmp_path, evaluation_opponents=("program:touch sprung",), opponents=("program:a b=1=0.5",)
     )
-    about, tensors = read(trained)
-    about.settings = settings_to_dict(settings)
-    save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
+    progress, tensors = read(trained)
+    progress.settings = settings_to_dict(settings)
+    save_checkpoint(settings.checkpoint, dataclasses.asdict(progress), tensors)
     resume = ["--resume", "--runs", str(tmp_path)]
     with pytest.raises(
         ValueError, match=r"checkpoint\.safetensors: opponents has 'program:a b=1', which starts a program"
@@ -795,7 +795,7 @@ def test_an_evaluation_can_be_repeated_whatever_the_batch_size():
     first = run()
     assert first == run(batch_size=7)
     assert first != run(seed=4)
-    assert first.games == 54  # of all six ways to sit
+    assert first.games == 54  # 50, rounded up to a multiple of the six seatings
     assert first.num_players == 3
 
 

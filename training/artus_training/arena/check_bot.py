@@ -19,7 +19,7 @@ from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_training.options import read_options
 from artus_training.usage import UsageError, shown_in_one_line
 
-_KEYS = 300  # purpose of the seed stream
+_KEYS = 300  # seed stream of the opponent's choices
 BOT_SEAT = 0
 ADVICE = (
     ("Permission denied", "Give the file execute permission: chmod +x."),

@@ -33,7 +33,7 @@ MOST_AT_A_TIME = 65_536
 """Limit of `batch_size`. More are no faster, and each game takes some thousand bytes, most of them for its players."""
 FIRST_GAMES = 64
 """Games of the first unit with `until_sure`; later units are larger."""
-_DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
+_DEALS, _KEYS = range(20, 22)  # seed streams of the deals and of the agents' choices
 
 
 @dataclass(frozen=True)

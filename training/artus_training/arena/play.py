@@ -17,7 +17,7 @@ from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.fingerprint import fingerprint
 from artus_training.arena.schedule import Settings, Unit
 
-_DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
+_DEALS, _KEYS = range(200, 202)  # seed streams of the deals and of the agents' choices
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ class Ranks:
             distributed.destroy_process_group()
 
     def program(self, alone: str) -> str:
-        """The command line that starts a command in this number of processes on one machine.
+        """Return a command line that runs a command in all ranks on one machine, by torchrun.
 
         Args:
             alone: The command line for one process: `artus train`.

@@ -113,7 +113,7 @@ def prior(games: Sequence[RatedGame], strength: np.ndarray) -> np.ndarray:
 def likelihood(game: RatedGame, strength: np.ndarray) -> np.ndarray:
     """Log likelihood of a game's result for each strength of the person: (G,) -> (G,). Players who share a place may
     have any order among themselves, so this is the mean over all orders."""
-    by_order = [_of_order(order, strength) for order in orders(game)]
+    by_order = [_log_likelihood(order, strength) for order in orders(game)]
     return np.asarray(np.mean(by_order, axis=0))
 
 
@@ -127,8 +127,8 @@ def orders(game: RatedGame) -> Iterator[tuple[float | None, ...]]:
         yield tuple(rating for part in parts for rating in part)
 
 
-def _of_order(order: Sequence[float | None], strength: np.ndarray) -> np.ndarray:
-    """Log likelihood of one order, in which each player is ahead of all players behind them."""
+def _log_likelihood(order: Sequence[float | None], strength: np.ndarray) -> np.ndarray:
+    """Log likelihood (Plackett-Luce) of one order, best first, for each `strength` of the person, who is None in it."""
     players = [strength if rating is None else np.full_like(strength, rating / POINTS_PER_UNIT) for rating in order]
     behind = players[-1]
     total = np.zeros_like(strength)

@@ -1,4 +1,4 @@
-"""Placements of people among the agents, as text: after a game, before one, and as a table in the terminal."""
+"""Ratings of people among those of the agents, as text: after a game, before a game, and as a table in the terminal."""
 
 from __future__ import annotations
 

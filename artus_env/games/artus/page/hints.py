@@ -24,7 +24,8 @@ Reason = tuple[float, str]
 def reasons(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
-    """Advantages and disadvantages of a legal move, the most important first; empty for a draw.
+    """Advantages and disadvantages of a legal move, the most important first. Empty if the move
+    places a knight or draws a card.
 
     Args:
         before: The position, as the player to move knows it.

@@ -64,8 +64,8 @@ def test_example_a(move, now, king):
 
 
 def test_example_a_the_wheel_turns_with_the_displaced_king():
-    """The King is two seats nearer to all who sit behind him, and Red on his old seat is two ahead of him, on
-    yellow."""
+    """Red moves to the King's seat and pushes him two seats back. All figures behind him come two seats nearer; Red,
+    now two seats ahead of him, stands on yellow."""
     game = game_at(RED, "k3-6")
     game.play("k3-6:23>0")
     assert values_of(game, RED) == [6, 3, -7, 0]
