@@ -26,7 +26,7 @@ LEARNER = -1
 RESULTS_KEPT = 500
 PROBES = 64
 """Random games that `longest_game_length` plays."""
-_DEALS, _OPPONENTS, _KEYS = range(10, 13)  # seed streams of the deals, the choice of opponents, and their moves
+_DEALS, _OPPONENTS, _KEYS = range(10, 13)  # seed streams of the deals, the choice of opponents, and moves
 
 
 class SelfPlayVecEnv(VecEnv):
