@@ -38,7 +38,7 @@ def node_dtype(words: int) -> np.dtype:
     return np.dtype(
         [
             ("first", np.int32),  # its first edge, -1: none
-            ("seen", np.int32),  # public action that led here, for the searching player
+            ("seen", np.int32),  # what the searching player sees of the action that led here
             ("veiled", np.int32),  # whether an action of this node looks like another one to the searching player
             ("known", np.uint64, (words,)),  # actions that have an edge
         ]

@@ -1,7 +1,7 @@
 """Hidden information: removing what a player doesn't know, and drawing it again.
 
 Public are the pawns, the chips, the trick, the discards, the cards that each player has played since the last deal, the
-sizes of hands and pile, and the *voids*: a player who hasn't followed a suit has none of it before the next deal.
+sizes of hands and pile, and the *voids*: a player who hasn't followed a suit has none of it until the next deal.
 Hidden are the other hands, the order of the pile, and `chance`.
 
 Voids make uniform redeals hard: each draw changes the cards left for other players. `draw_restricted` draws with

@@ -106,7 +106,7 @@ def plain_sentence(move: str | None, points: int) -> str:
 
 
 def revealed_lines(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:
-    """Changed lines of the log at step `number`: earlier secret choices that this step has revealed."""
+    """Lines of the log for secret choices that step `number` has revealed."""
     lines = []
     for nth in range(1, number):
         entry = log_entry(hosted, nth, player, number)

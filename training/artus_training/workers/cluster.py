@@ -65,7 +65,7 @@ def by_ray(ray: Any, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -
                 number = running[stream]
                 try:
                     result = ray.get(next(stream))
-                except ray.exceptions.RayTaskError as error:  # an error before `_do`; ours come as results
+                except ray.exceptions.RayTaskError as error:  # an error before `_do`, which returns errors of our work
                     del running[stream]
                     raise WorkerError(
                         f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
