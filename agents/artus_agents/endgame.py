@@ -77,8 +77,8 @@ def solved(view: View) -> np.ndarray:
 
 @jit
 def write_horizons(tables, states, horizons):
-    """Write each game's largest possible number of remaining decisions, -1 while something is hidden (see
-    `perfect_information_horizon`): shape (n,), int64. States may be concealed."""
+    """Write into `horizons` the largest possible number of remaining decisions of each game, -1 if something is still
+    hidden or random (see `perfect_information_horizon`): shape (n,), int64. States may be concealed."""
     tables, states = borrow(tables), borrow(states)
     for i in range(len(horizons)):
         horizons[i] = perfect_information_horizon(tables[0], states[i])

@@ -72,8 +72,8 @@ class NeuralSearchAgent:
 
     A secret choice of the searching player ends the tree, since no player may learn to answer it: the others then move
     by the policy until it is the player's turn again, and the network evaluates the position from the player's
-    observation. In games with `Definition.search_turns` above 0 every move of the searching player ends the tree like a
-    secret choice, and the policy also plays that number of the player's next turns.
+    observation. In games that define `Definition.search_turns`, every move of the searching player ends the tree like
+    this, and the policy then plays that many further turns of the player.
 
     The last decisions of a game without hidden information are solved exactly instead (see `endgame`), and trials that
     get near the end are completed with the exact solution.

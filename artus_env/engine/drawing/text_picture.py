@@ -23,8 +23,8 @@ def text_picture(text: str, before: str | None = None, title: str = "", theme: s
     Args:
         text, before: The text now and before the last move.
         title: Title of the picture.
-        theme: "light", "dark", or "auto": the colours that the surrounding page defines; where it defines none, those of
-            a light page.
+        theme: "light", "dark", or "auto": the colours that the surrounding page defines; where it defines none,
+            those of a light page.
     """
     colours = COLOURS["light" if theme == "auto" else theme]
     if theme == "auto":

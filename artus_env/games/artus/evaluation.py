@@ -1,6 +1,6 @@
 """Evaluation of positions and actions, for agents that look ahead.
 
-It uses only what the player to move knows. The constants were found by experiment, see their docstrings.
+It uses only what the player to move knows. Docstrings say what was found by experiment.
 """
 
 from __future__ import annotations

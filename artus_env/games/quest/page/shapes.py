@@ -104,7 +104,7 @@ def virtue_sign(virtue: str) -> str:
 
 
 def no_card(card: str) -> str:
-    """A virtue card that a player is known not to have: its value and sign, struck through; 30 x 30."""
+    """Sign that none of a player's hidden cards is of this kind: value and sign, struck through; 30 x 30."""
     return (
         f'<circle class="face cut" r="14"/>{placed(-3, 0, 0.62, virtue_sign(virtue_of(card)))}'
         f"{label(7.5, 3, 13, 'print', str(value_of(card)))}"
