@@ -195,8 +195,8 @@ class OpenSpielState(pyspiel.State):
             game = self.game.clone()
             visible_actions = [f"{game.player}:{game.public_action(action, player)}" for player in players]
             game.play(action)
-        texts = [f"{self.seen[p]} {visible_actions[p]} ".encode() + game.observation(p).tobytes() for p in players]
-        digests = [blake2b(text, digest_size=16).hexdigest() for text in texts]
+        contents = [f"{self.seen[p]} {visible_actions[p]} ".encode() + game.observation(p).tobytes() for p in players]
+        digests = [blake2b(content, digest_size=16).hexdigest() for content in contents]
         # Set both in one call, as the last step: an interrupt before it leaves the state unchanged. OpenSpiel then
         # records the action without running Python, so that no interrupt can come between.
         self.__dict__.update(game=game, seen=digests)

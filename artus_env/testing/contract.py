@@ -251,7 +251,7 @@ def seed_and_start_player_determine_the_deal(variant: Variant, seed: int) -> Non
 def a_batch_plays_the_games_of_its_seeds(variant: Variant, seed: int) -> None:
     """A batch plays the same games as `Game` with the same seeds, including the later deals of autoreset."""
     batch = variant.new_batch(5, autoreset=True, seed=seed)
-    single_games = [variant.new_game(int(index)) for index in batch.seeds]
+    single_games = [variant.new_game(int(game_seed)) for game_seed in batch.seeds]
     for _ in range(40):
         actions = batch.sample()
         for index, game in enumerate(single_games):
@@ -324,16 +324,16 @@ def faulty_positions_are_refused(variant: Variant, seed: int) -> None:
         expect(
             "hat" in _expect_refused(variant, {**position, "hat": 1}, "one with a hat"), "an unknown key isn't named"
         )
-        places = list(_paths(position))
-        for path in places[:: 1 + len(places) // MOST_PLACES]:
-            container = position
+        paths = list(_paths(position))
+        for path in paths[:: 1 + len(paths) // MOST_PLACES]:
+            value = position
             for key in path:
-                container = container[key]
+                value = value[key]
             wrong_values: list[Any] = [*WRONG_VALUES]
-            if isinstance(container, list):
-                wrong_values += [container[:-1], container + container[-1:], container[::-1]]
-            elif type(container) is int:
-                wrong_values += [container + 1, container - 1]
+            if isinstance(value, list):
+                wrong_values += [value[:-1], value + value[-1:], value[::-1]]
+            elif type(value) is int:
+                wrong_values += [value + 1, value - 1]
             for wrong_value in wrong_values:
                 _expect_refused_or_read(
                     variant, _with_value(position, path, wrong_value), f"{wrong_value!r:.50} at {list(path)}"

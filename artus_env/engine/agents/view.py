@@ -228,15 +228,15 @@ def choose_actions(
     decision_bits = np.zeros(len(batch), np.uint64)
     decision_bits[games] = key_bits(keys[games])
     for index, agent in enumerate(agents):
-        positions = np.flatnonzero(agent_to_move == index)
-        if len(positions):
-            all_games = which is None and len(positions) == len(batch)
+        indices = np.flatnonzero(agent_to_move == index)
+        if len(indices):
+            is_whole_batch = which is None and len(indices) == len(batch)
             try:
-                answer = agent.act(View(batch, None if all_games else games[positions], decision_bits))
+                answer = agent.act(View(batch, None if is_whole_batch else games[indices], decision_bits))
             except SystemExit as error:
                 raise AgentError(f"{agent_title(index, agents, names)}: SystemExit: {error}") from error
             try:
-                actions[positions] = action_numbers(answer, len(positions))
+                actions[indices] = action_numbers(answer, len(indices))
             except (TypeError, ValueError) as error:
                 raise AgentError(f"{agent_title(index, agents, names)}: {error}") from None
     keys[games] = following_keys(keys[games])

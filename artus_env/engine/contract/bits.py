@@ -63,11 +63,11 @@ def add_all(words, start, bits):
 
 
 @jit
-def is_subset(words, other_words):
+def is_subset(words, others):
     """Whether all actions of a set are also in another set."""
     missing = np.uint64(0)
     for word in range(len(words)):
-        missing |= words[word] & ~other_words[word]
+        missing |= words[word] & ~others[word]
     return missing == 0
 
 

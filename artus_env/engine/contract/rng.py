@@ -59,11 +59,11 @@ def shuffle(cards, start, size, seed, first, step):
 
 
 @jit_wrapping
-def breaks_tie(key, num_equal):
-    """Whether the newest of `num_equal` equally good choices replaces the choice kept so far: true with probability
-    1 / `num_equal`, so that in the end each choice has the same chance. The random number is number `num_equal` of the
+def breaks_tie(key, equals):
+    """Whether the newest of `equals` equally good choices replaces the choice kept so far: true with probability
+    1 / `equals`, so that in the end each choice has the same chance. The random number is number `equals` of the
     stream `key`."""
-    return below(random_bits(key, num_equal), num_equal) == 0
+    return below(random_bits(key, equals), equals) == 0
 
 
 @jit_wrapping

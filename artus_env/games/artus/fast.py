@@ -105,7 +105,7 @@ def write_actions(t, four_players, king_colour, hand, words):
     would often mispredict its end.
 
     Args:
-        four: 1 with four players, who have four knights each, else 0.
+        four_players: 1 with four players, who have four knights each, else 0.
         king_colour: 0: the King is silver, 1: bronze.
         hand: A set of cards.
         words: Output: shape (MASK_WORDS,), uint64.

@@ -446,8 +446,8 @@ def action_features(t, g, words, scratch, out):
       it is expected to bring, in tenths; its value if it isn't played now, in hundredths of a trick;
     - chips: the expected gain in this deal, in hundredths of a trick;
     - cards: the chance that the card wins the game, and the chance that it leads to a sword, both in %; the fields that
-      others are expected to get if it doesn't hold the trick, in tenths, and the chance that one of them then wins the
-      game, in %, see `gains_of_others`;
+      others are expected to get by it, in tenths, and the chance that one of them wins the game by it, in %, see
+      `gains_of_others`;
       100 if it is the last card of its suit in the hand.
     """
     player = int(g["player"])

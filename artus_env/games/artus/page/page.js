@@ -120,8 +120,8 @@ export function status({ setup, state }) {
 
 /** Parts of the picture that have a meaning: wheel, carpet and rings, then King, princes and knights, then seats. */
 export function things(svg) {
-  const sorts = ["[data-wheel]", ".carpet", "[data-rings] .ring"];
-  const parts = sorts.map((sort) => svg.querySelector(sort)).filter(Boolean);
+  const selectors = ["[data-wheel]", ".carpet", "[data-rings] .ring"];
+  const parts = selectors.map((selector) => svg.querySelector(selector)).filter(Boolean);
   const kinds = ["king", "prince", "knight"];
   const figures = kinds.flatMap((kind) => [...svg.querySelectorAll(`[data-figure="${kind}"]`)]);
   return [...parts, ...figures, ...svg.querySelectorAll("[data-seat][data-meaning]:not([data-figure])")];

@@ -2,7 +2,7 @@
 
 import { boxIn, draw, numbered, sign } from "../parts.js";
 
-const NEAR = 22; // size in pixels of the area in which a click counts for a card or quest, even if that is smaller
+const NEAR = 22; // pixels; a click up to half as many beside a card or quest still counts for it
 const GAP = 4; // between a shape and the mark around it, in units of the picture
 
 const SORTS = ["place", "quest", "display", "pile"];

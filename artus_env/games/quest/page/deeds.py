@@ -79,8 +79,8 @@ def jousters(position: dict[str, Any]) -> list[int]:
 
 def lacking(cards: Sequence[str], quest: str, components: Components) -> list[str]:
     """Demands of a quest that these cards don't meet: for each such virtue the lowest card that meets it."""
-    hand, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
-    return [need for need in needs if rules.payment(hand, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
+    digits, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
+    return [need for need in needs if rules.payment(digits, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
 
 
 def way_between(ring: Sequence[str], origin: str, target: str) -> list[str]:

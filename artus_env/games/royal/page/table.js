@@ -56,8 +56,8 @@ export async function animate(svg, last, duration) {
   };
   /** First frame of a move: `element` is drawn at the middle of `origin`. */
   const from = (origin, element) => {
-    const first = middleOf(origin), last = middleOf(element);
-    return { transform: `translate(${(first.x - last.x) * scale}px,${(first.y - last.y) * scale}px)` };
+    const there = middleOf(origin), here = middleOf(element);
+    return { transform: `translate(${(there.x - here.x) * scale}px,${(there.y - here.y) * scale}px)` };
   };
   const inPlace = { transform: "none" };
   if (last.card) {
@@ -149,7 +149,7 @@ export function trail(svg, entries) {
     if (target !== null) {
       const fields = Array.from({ length: target - origin + 1 }, (_, nth) => box(`[data-field="${origin + nth}"]`));
       const middles = fields.map(({ x, y, width, height }) => [x + width / 2, y + height / 2 + 24]);
-      group.append(draw("polyline", { class: "trail-way", points: middles.map((point) => point.join(",")).join(" ") }));
+      group.append(draw("polyline", { class: "trail-way", points: middles.map((middle) => middle.join(",")).join(" ") }));
       group.append(...sign(letters[i], ...middles[0]));
     }
     if (suit && svg.querySelector(`[data-chip="${suit}"][data-place]`)) putLetter(`[data-chip="${suit}"]`);
