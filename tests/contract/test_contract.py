@@ -68,11 +68,11 @@ def test_p_values_are_bounds_of_the_exact_ones(more, less):
     for one_sided in (True, False):
         test = SignTest(one_sided)
         test.add(np.array([1] * more + [0] * less), np.array([0] * more + [1] * less))
-        n, larger_count = more + less, more if one_sided else max(more, less)
-        exact = sum(math.comb(n, k) for k in range(larger_count, n + 1)) / 2**n * (1 if one_sided else 2)
+        n, tested_count = more + less, more if one_sided else max(more, less)
+        exact = sum(math.comb(n, k) for k in range(tested_count, n + 1)) / 2**n * (1 if one_sided else 2)
         bound = float(np.exp(test.log_p()[0]))
         assert min(1, exact) <= bound * (1 + 1e-9)
-        assert bound <= min(1, exact * 3 * math.sqrt(n + 1)) or larger_count <= n / 2
+        assert bound <= min(1, exact * 3 * math.sqrt(n + 1)) or tested_count <= n / 2
 
 
 def test_a_difference_is_found_among_many_and_none_where_none_is():

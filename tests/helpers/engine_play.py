@@ -1,5 +1,5 @@
 """Plays random games of all installed games for the tests, in the test's process or, as a script, in another one.
-Functions without a parameter for the game play Artus.
+`decisions`, `random_game` and hashes whose names have no game are about Artus.
 
 python engine_play.py digests             print the result of `digests` as JSON
 python engine_play.py fork|threads|spawn  play the same games in other processes or threads, too; exit status 0 if all

@@ -126,20 +126,20 @@ def run(names: list[str], seed: int, inputs: int) -> bool:
             while waiting and len(running) < available_cores():
                 name = waiting.pop(0)
                 running[name] = start(name, seed, counts[name])
-            multiprocessing.connection.wait([target.pipe for target in running.values()], timeout=0.5)
-            for name, target in list(running.items()):
-                if target.pipe.poll():
-                    num_taken, reports = finish(name, seed, target)
+            multiprocessing.connection.wait([job.pipe for job in running.values()], timeout=0.5)
+            for name, job in list(running.items()):
+                if job.pipe.poll():
+                    num_taken, reports = finish(name, seed, job)
                     del running[name]
-                    num_tried += target.current.value
+                    num_tried += job.current.value
                     all_kept &= not reports
                     for report in reports[:MOST_SHOWN]:
                         print(f"{report}\n", file=sys.stderr)
-                    tried = target.current.value
+                    tried = job.current.value
                     counted = tried, num_taken, tried - num_taken - len(reports), len(reports)
-                    seconds = f"{time.monotonic() - target.start:.0f}"
+                    seconds = f"{time.monotonic() - job.start:.0f}"
                     table.add_row(name, *(f"{number:,}" for number in counted), seconds)
-            bar.update(task, completed=num_tried + sum(target.current.value for target in running.values()))
+            bar.update(task, completed=num_tried + sum(job.current.value for job in running.values()))
     Console().print(table)
     return all_kept
 
@@ -148,15 +148,15 @@ def main() -> int:
     parser = argparse.ArgumentParser("fuzz", description=__doc__)
     parser.add_argument("--inputs", type=int, default=100_000, help="of all targets together (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--target", nargs="+", choices=TARGETS, default=list(TARGETS), help="default: all")
+    parser.add_argument("--job", nargs="+", choices=TARGETS, default=list(TARGETS), help="default: all")
     parser.add_argument("--only", type=int, help="try this input alone, in this process")
     options = parser.parse_args()
     if options.only is not None:
         reports = [
             report
-            for name in options.target
+            for name in options.job
             for report in fuzz(name, options.seed, range(options.only, options.only + 1))[1]
         ]
         print("\n".join(reports) or "kept all promises")
         return int(bool(reports))
-    return int(not run(options.target, options.seed, options.inputs))
+    return int(not run(options.job, options.seed, options.inputs))

@@ -195,8 +195,8 @@ def test_a_waiting_agent_collects_the_rewards_of_others_moves():
         assert reward == pytest.approx(due_rewards[agent])
         due_rewards[agent] = 0.0
         env.step(any_legal(env, rng))
-        for other, reward in env.rewards.items():
-            due_rewards[other] += reward
+        for other, new_reward in env.rewards.items():
+            due_rewards[other] += new_reward
 
 
 # --- illegal actions ---

@@ -146,8 +146,8 @@ def test_evaluations_and_appeals_look_at_nothing_hidden():
         assert len({other.record() for other in others}) > 1
         assert {value_of(other, viewer) for other in others} == {value_of(game, viewer)}
         for action in game.legal_actions():
-            features = [verbs.greedy_value(other.tables[0], other.state, action) for other in [game, *others]]
-            assert len(set(features)) == 1
+            values = [verbs.greedy_value(other.tables[0], other.state, action) for other in [game, *others]]
+            assert len(set(values)) == 1
 
 
 def test_an_action_features_tells_points_and_plans_in_tenths():

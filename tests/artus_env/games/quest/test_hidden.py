@@ -153,9 +153,9 @@ def possible_deals(game, viewer, bidder=None):
 
     Hands are drawn uniformly over single cards, without those that break an exclusion; then bids over different sets.
     """
-    position, known = game.to_dict(), game.to_dict(viewer)
+    whole, known = game.to_dict(), game.to_dict(viewer)
     others = [player for player in range(known["num_players"]) if player != viewer]
-    unseen = copies(card for player in others for card in position["start_cards"][player])
+    unseen = copies(card for player in others for card in whole["start_cards"][player])
     fitting = [
         hands
         for hands in splits(unseen, [known["start_cards"][player] for player in others])

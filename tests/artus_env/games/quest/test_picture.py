@@ -436,7 +436,7 @@ def test_changed_boxes_are_drawn(box, num_players):
             root = parsed(after.svg())
             assert len(having(root, place=None)) == len(PLACES)
             assert sentences.played(before.to_dict(), move, after.to_dict(), 0, NAMES, box)
-    game = browser.setup("standard", num_players, box)
-    assert {*game["virtues"]} == {*CARDS}
-    assert {*game["actions"]} == {*ACTIONS}
-    assert {*game["quests"]} == {*QUESTS}
+    setup = browser.setup("standard", num_players, box)
+    assert {*setup["virtues"]} == {*CARDS}
+    assert {*setup["actions"]} == {*ACTIONS}
+    assert {*setup["quests"]} == {*QUESTS}

@@ -216,13 +216,13 @@ def test_what_is_good_for_one_is_bad_for_the_others(num_players):
 HANDS = [["hearts-2", "clubs-3"], ["hearts-5", "clubs-1"], ["hearts-6", "hearts-9"]]
 
 
-def value(player=0, **options):
+def value_of(player=0, **options):
     """Evaluation of a position of `table` for a player."""
     return verbs.evaluate(*t_and_g(at(table(options.pop("hands", HANDS), **options))), player, 1.0)
 
 
 def test_a_lead_counts_more_the_nearer_the_end_is():
-    values = [value(hands=[["hearts-2"], ["hearts-3"]], fields=[field, field - 2]) for field in (5, 15, 22, 26)]
+    values = [value_of(hands=[["hearts-2"], ["hearts-3"]], fields=[field, field - 2]) for field in (5, 15, 22, 26)]
     assert all(later > earlier > 0 for earlier, later in pairwise(values))
 
 
@@ -230,8 +230,8 @@ def test_good_cards_are_worth_something():
     better = [["hearts-11", "clubs-3"], ["spades-5", "clubs-1"], ["spades-6", "spades-9"]]
     usual = [["hearts-4", "clubs-3"], *better[1:]]
     super_trump = [["knight", "clubs-3"], *better[1:]]
-    assert value(hands=usual) < value(hands=better) < value(hands=super_trump)
-    assert value(hands=better) < value(hands=better, trumps=["hearts"])
+    assert value_of(hands=usual) < value_of(hands=better) < value_of(hands=super_trump)
+    assert value_of(hands=better) < value_of(hands=better, trumps=["hearts"])
 
 
 def test_the_trick_that_wins_the_game_is_worth_all():

@@ -407,14 +407,14 @@ def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):
     """The browser has kept the page's scripts and styles, and the page contains what the seat sees."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         page = open_page(link(server, hosted))
-        urls, sizes = {}, []
+        urls, fetched_urls = {}, []
 
         def answered(event):
             urls[event["requestId"]] = event["response"]["url"]
 
         def loaded(event):
             if event["encodedDataLength"]:
-                sizes.append(urls[event["requestId"]])
+                fetched_urls.append(urls[event["requestId"]])
 
         network = page.context.new_cdp_session(page)
         network.send("Network.enable")
@@ -422,4 +422,4 @@ def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):
         network.on("Network.loadingFinished", loaded)
         page.reload()
         wait_for_step(page, "seat", "wait")
-        assert sizes == [link(server, hosted)]
+        assert fetched_urls == [link(server, hosted)]
