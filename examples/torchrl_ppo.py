@@ -22,11 +22,8 @@ from artus_env import environments
 from artus_training.arena.evaluate import evaluate
 
 OBSERVATION = ("observation", "observation")
-GAMES, EPOCHS, MINIBATCH = (
-    16,
-    4,
-    256,
-)  # games between two updates; passes over them; decisions in a step of the optimizer
+# Games between two updates; passes over them; decisions in a step of the optimizer.
+GAMES, EPOCHS, MINIBATCH = 16, 4, 256
 
 
 def make_env(game, reward="points"):

@@ -211,9 +211,8 @@ def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> 
     """Run a network on observations (n, F), int8. The output is on the CPU, also if the network isn't."""
     device = next(network.parameters()).device
     threads_before = torch.get_num_threads()
-    threads = min(threads_before, available_cores())  # torch doesn't know of CPU quotas
-    if len(observation) < ONE_THREAD_LIMIT:
-        threads = 1
+    # torch doesn't know of CPU quotas
+    threads = 1 if len(observation) < ONE_THREAD_LIMIT else min(threads_before, available_cores())
     if threads != threads_before:
         torch.set_num_threads(threads)
     try:

@@ -484,7 +484,7 @@ def test_a_tournament_goes_on_and_reports_each_game_given_up(tmp_path, monkeypat
 
 @pytest.fixture(params=[True, False], ids=["namespace", "no_namespace"])
 def in_namespace(request, monkeypatch) -> bool:
-    """Whether programs run in PID namespaces of their own; that half is skipped where the system doesn't allow namespaces."""
+    """Whether programs run in PID namespaces of their own. `True` is skipped where the system doesn't allow them."""
     if request.param and not program.namespaces_allowed():
         pytest.skip("this system doesn't let programs have PID namespaces")
     monkeypatch.setattr(program, "namespaces_allowed", lambda: request.param)

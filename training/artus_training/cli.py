@@ -39,7 +39,7 @@ COMMANDS = {
         "report.command", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
     "check-bot": Command("arena.check_bot", "main", "play one game with a bot, print its moves, and say what is wrong"),
-    "exploit": Command("learn.exploit", "main", "at least how far an agent is from unbeatable", "train"),
+    "exploit": Command("learn.exploit", "main", "a lower bound of how far an agent is from unbeatable", "train"),
     "replay": Command("replays.command", "main", "list recorded games, step through one, make a page or GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface, or of trainings", "train"),
     "show": Command("replays.show", "main", "a position, or the middle of a random game, as text"),

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
 def templates_in(folder: Path) -> Environment:
-    """The templates in a folder. Values are escaped; a value that a template lacks is an error."""
+    """The templates in a folder. Values are escaped; a missing value is an error."""
     templates = Environment(
         loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
     )

@@ -20,7 +20,7 @@ ERROR = 0.05
 STAKES = np.geomspace(0.001, 0.95, 24)
 """Parts of the capital that gamblers stake each time, one gambler per stake; all start with the same capital. The best
 stake depends on lead and spread, which are unknown; the best of these needs hardly more games."""
-DECISIVE_CAPITAL = math.log(2 / ERROR)
+DECISIVE_LOG_CAPITAL = math.log(2 / ERROR)
 """Logarithm of the capital that rules out a mean: each side gets half of `ERROR`."""
 HALVINGS = 50
 """Bisection steps for an end of the interval."""
@@ -54,7 +54,7 @@ class Sequential:
             raise ValueError(f"observations must be in 0..1, got {observations.min()} to {observations.max()}")
         gains = np.stack([gain(observations, self.equal), gain(1 - observations, 1 - self.equal)])
         paths = self._capital[:, None] + np.cumsum(gains, axis=1)
-        decisive = (mean_capital(paths) >= DECISIVE_CAPITAL).any(axis=0)
+        decisive = (mean_capital(paths) >= DECISIVE_LOG_CAPITAL).any(axis=0)
         self.sure = bool(decisive.any())
         num_taken = int(np.argmax(decisive)) + 1 if self.sure else len(observations)
         self._capital = paths[:, num_taken - 1]
@@ -68,7 +68,7 @@ class Sequential:
     @property
     def progress(self) -> float:
         """Progress of the test, 0..1: the logarithm of the capital grows about evenly if one side is better."""
-        return min(1.0, max(0.0, float(mean_capital(self._capital).max()) / DECISIVE_CAPITAL))
+        return min(1.0, max(0.0, float(mean_capital(self._capital).max()) / DECISIVE_LOG_CAPITAL))
 
     def interval(self) -> tuple[float, float]:
         """95 % interval of the mean, valid whenever the test is looked at; `equal` is outside if the test is sure."""
@@ -81,7 +81,7 @@ class Sequential:
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             capital = (self._counts[:, None] * gain(values, middle)).sum(axis=0)
-            low, high = (middle, high) if mean_capital(capital) >= DECISIVE_CAPITAL else (low, middle)
+            low, high = (middle, high) if mean_capital(capital) >= DECISIVE_LOG_CAPITAL else (low, middle)
         return low
 
 

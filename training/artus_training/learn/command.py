@@ -196,9 +196,9 @@ class All:
 
 def main_all(arguments: Sequence[str]) -> int:
     """The command `artus train-all`."""
-    options = read_options(All, "artus train-all", arguments)
+    chosen = read_options(All, "artus train-all", arguments)
     try:
-        trainings = options.trainings()
+        trainings = chosen.trainings()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     all_reached = train_all(trainings)

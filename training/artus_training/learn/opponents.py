@@ -167,9 +167,8 @@ class Opponent:
         return actions
 
     def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
-        if (
-            not self.num_given_up
-        ):  # later reasons are less useful: a program that keeps failing isn't even started again
+        # Later reasons are less useful: a program that keeps failing isn't even started again.
+        if not self.num_given_up:
             self.reason = self._failure_reason(view, actions, int(games[0]))
         if not self.warned:
             self.warned = True

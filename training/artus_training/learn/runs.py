@@ -366,7 +366,7 @@ def finished(run: TrainingSettings) -> bool:
     return not changes(settings_to_dict(saved), settings_to_dict(run))
 
 
-def resumable(run: S) -> S:
+def with_resume(run: S) -> S:
     """The settings of a run, with `resume` if the run has a checkpoint."""
     return dataclasses.replace(run, resume=run.checkpoint.exists())
 

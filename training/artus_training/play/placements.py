@@ -43,8 +43,7 @@ def before_game(store: Store, name: str, variant: Variant) -> list[str]:
 
 
 def standing(person: Person, ratings: Mapping[str, float], show_zero: bool) -> list[str]:
-    """A person's placement, or the number of missing games. `show_zero`: say the number even
-    if no game counts yet."""
+    """A person's placement, or the number of missing games. `show_zero`: say the number even if no game counts yet."""
     if person.placement is not None:
         return [*neighbours(person, person.placement), *certainty(person.variant, person.placement)]
     if not ratings or not (show_zero or person.counted):

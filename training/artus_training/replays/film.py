@@ -9,8 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from artus_env import Game
 from artus_env.engine.basics.reading import printable
 from artus_env.engine.basics.wording import signed
@@ -177,10 +175,10 @@ def _scores(full_game: Game) -> list[list[int]]:
     return scores
 
 
-def embedded(data: Any) -> Markup:
+def embedded(data: Any) -> str:
     """Data as JSON for a script element, with escapes so that nothing in it can end the element or begin a comment."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return Markup(text.replace("</", "<\\/").replace("<!--", "\\u003c!--"))
+    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
 
 
 def packed(svgs: list[str]) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def _duels(ranking: Standings) -> list[list[dict[str, str] | None]]:
         interval = "" if np.isnan(ends).any() else f" (95 %: {ends[0]:.0%} to {ends[1]:.0%})"
         return {
             "side": "ahead" if value >= 0.5 else "behind",
-            "colour": f"{200 * abs(value - 0.5):.0f}%",
+            "strength": f"{200 * abs(value - 0.5):.0f}%",
             "about": f"{names[row]} ahead of {names[column]}: {value:.1%}{interval}",
             "text": f"{value:.0%}",
         }
