@@ -70,7 +70,7 @@ def play_on(
         seats: The user's seat in each game: shape (N,), int64.
         choosers: Choosers of all seats: shape (N, players), int64; the user's own is ignored. None: all choose
             uniformly, and no other chooser is compiled.
-        keys: Keys of the next decisions of other seats: shape (N,), uint64; advanced in place.
+        keys: Keys of the next decisions of other seats: shape (N,), uint64; changed in place.
         pending: Rewards of the seat since its last decision: shape (N,), float64; changed in place.
         ended: Written: which games are over, or have ended by an illegal action: shape (N,), bool.
         acts: Whether the seat plays an action first; else the others begin.
@@ -128,7 +128,7 @@ def play_out(fields, choosers, keys, actions, low, high):
     Args:
         fields: Fields of `Games`.
         choosers: Choosers of all seats: shape (N, players), int64.
-        keys: Keys of the games' next decisions: shape (N,), uint64; advanced in place.
+        keys: Keys of the games' next decisions: shape (N,), uint64; changed in place.
         actions: Written: one row for each decision, shape (decisions, N), int16; `NO_ACTION` after the end of a game.
     """
     games, choosers, actions = borrowed(fields), borrow(choosers), borrow(actions)
