@@ -174,7 +174,7 @@ class KeptCode(NullCache):
         folder_for: signature -> folder of its files; None: they aren't kept. The folder changes with the code that is
             compiled into the function; it may vanish at any time.
         values_hash_for: signature -> hash of the values that are compiled into the function for this signature.
-        rebuild: (target context, *output of `_reduce`) -> `CompileResult`.
+        rebuild: Function that makes a `CompileResult` from the target context and the output of its `_reduce`.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ def compiled_as(signature: Any, build: Callable[..., Any]) -> Callable[[Function
 
     Args:
         signature: Numba signature with at most three whole numbers; arguments are converted to these types.
-        build: (LLVM builder, *argument values) -> LLVM value that the function returns.
+        build: Function that builds the LLVM value to return, from an LLVM builder and the values of the arguments.
     """
 
     def make(function: Function) -> Function:
