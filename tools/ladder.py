@@ -226,7 +226,7 @@ def write(ladder: Ladder, path: Path) -> None:
 
 
 def update(path: Path, game: str, tournaments: Iterable[Path], exploits: Iterable[Path], seconds: float) -> str:
-    """Add results to the file of a ladder; returns a line that says what was added. For the arguments see `main`."""
+    """Add results to the file of a ladder, and return a line about them. For the arguments see `main`."""
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"seconds must be at least 0 and finite, got {seconds}")
     definition = find_game(game)

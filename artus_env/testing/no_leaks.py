@@ -127,22 +127,14 @@ class _Check:
         walk, states, viewers = self.walk, decisions.before, decisions.viewers
         for name in ("player", "num_players", "rule_set", "scores"):
             self.expect_same(f"`{name}` depends", decisions, copies, states[name], copies[name])
-        self.expect_same(
-            "the observation depends",
-            decisions,
-            copies,
-            walk.observations(states, viewers),
-            walk.observations(copies, viewers),
-        )
-        self.expect_same("whether the game is over depends", decisions, copies, walk.over(states), walk.over(copies))
-        self.expect_same(
-            "what `hide` leaves depends",
-            decisions,
-            copies,
-            walk.without_hidden(states, viewers),
-            walk.without_hidden(copies, viewers),
-        )
-        self.expect_same("what ranks the players depends", decisions, copies, walk.ranks(states), walk.ranks(copies))
+        seen = {
+            "the observation depends": lambda games: walk.observations(games, viewers),
+            "whether the game is over depends": walk.over,
+            "what `hide` leaves depends": lambda games: walk.without_hidden(games, viewers),
+            "what ranks the players depends": walk.ranks,
+        }
+        for what, part_of in seen.items():
+            self.expect_same(what, decisions, copies, part_of(states), part_of(copies))
 
     def compare_actions(self, decisions: Round, copies: np.ndarray) -> None:
         walk, count = self.walk, len(copies)

@@ -65,7 +65,7 @@ class Batch:
         fields: All these arrays and the variant in the form for compiled loops: the fields of
             `artus_env.engine.play.kernels.Games`, as a plain tuple.
 
-    The next step overwrites all arrays; copy those that you want to keep.
+    The next step overwrites all arrays; copy an array to keep it.
     """
 
     def __init__(

@@ -177,7 +177,7 @@ def _possible(action: Action, four_players: int, king_colour: int) -> bool:
     """Whether a card's action is legal whenever the card is in hand.
 
     Every card is always playable. Only two kinds of actions can be illegal: moves of a fifth knight with four players,
-    and rings for the King, whose slot is always the first one of his colour.
+    and rings for the King. The King always has the first slot of his colour.
     """
     if action.effect == KNIGHT:
         return not (four_players and action.slot == MAX_KNIGHTS - 1)

@@ -138,4 +138,4 @@ TABLES = {
     "actions": actions,
     "spec": spec,
 }
-"""The game's own tables, in addition to those that every game has."""
+"""The tables of this game alone."""

@@ -1,6 +1,7 @@
 """Evaluation of positions and actions, for agents that look ahead.
 
-It uses only what the player to move knows. Docstrings say what was found by experiment.
+It uses only what the player to move knows. Some constants and choices were found by experiment, as their docstrings
+say.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
 
 @jit
 def player_after(viewer, k, players):
-    """Player who is `k` turns after the viewer in turn order."""
+    """The player `k` turns after the viewer."""
     player = viewer + k
     return player if player < players else player - players
 

@@ -48,7 +48,7 @@ BID = DONE + 1
 MASK_WORDS = 4
 """Words of 64 bits that hold the actions of any box."""
 MAX_BIDS = 64 * MASK_WORDS - BID
-"""Number of bids that there are action ids for."""
+"""Number of bids that have an action id."""
 
 TABLES = np.dtype(
     [

@@ -106,4 +106,4 @@ def observation() -> DocTable:
 
 
 TABLES = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}
-"""The game's own tables, in addition to those that every game has."""
+"""The tables of this game alone."""

@@ -224,7 +224,7 @@ def _check_virtues(state: np.void, components: Components) -> None:
         excluded = int(state["excluded"][player])
         if excluded * DIGITS & int(state["start_cards"][player]):
             raise ValueError(f"start_cards[{player}] has a card that is excluded")
-        # A 2 paid for a requirement of 1 shows that there is no 1; or the player had no card to bid.
+        # A player who paid a 2 for a requirement of 1 has no 1; or the player had no card to bid.
         if excluded & ~LOW_KINDS and (excluded & ALL_BIDS != ALL_BIDS or excluded & ~(LOW_KINDS | ALL_BIDS)):
             names = Cards(CARDS).write(excluded, state, components)
             raise ValueError(f"excluded[{player}]: no payment or bid shows that, got {names}")

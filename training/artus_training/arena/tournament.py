@@ -103,7 +103,7 @@ def run(
 def _check_joined(
     settings: Settings, folder: Path, records: Path | None, old_settings: Settings, old_folder: Path
 ) -> None:
-    """Raise a ValueError if agents can't join the tournament in `old_folder`; `folder` is that of the new one."""
+    """Raise a ValueError if agents can't join the tournament in `old_folder`; `folder` is for the new tournament."""
     if not (old_folder / "settings.json").exists():
         suggested = folder if (folder / "settings.json").exists() else "FOLDER"
         new_folder = ", and a new folder for all games with --out" if suggested == folder else ""

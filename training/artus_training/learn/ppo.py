@@ -320,7 +320,7 @@ class Trainer(Training[Settings]):
         self.steps += s.num_steps * s.num_games
 
     def _normalise(self) -> None:
-        """Normalise the advantages over the decisions of all ranks; their number fixes that of the minibatches."""
+        """Normalise the advantages over the decisions of all ranks; they also fix the number of minibatches."""
         s, rollout = self.settings, self.rollout
         advantage = rollout.advantage[rollout.ready]
         total, mean, variance = self.ranks.statistics(advantage)

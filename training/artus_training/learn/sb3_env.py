@@ -33,7 +33,7 @@ class SelfPlayVecEnv(VecEnv):
     """One learner in N games; all other players are part of the environment.
 
     Each step plays the learner's action in every game, then the opponents' actions until the learner is to move in all
-    games. The reward is that of the learner, until its next decision: if an opponent's move ends a game, the learner's
+    games. The reward is the learner's, up to its next decision: if an opponent's move ends a game, the learner's
     last action gets the -1 of the lost game. After each game the learner moves one seat further.
 
     Args:

@@ -85,7 +85,7 @@ def place(games: Sequence[RatedGame], ratings: Mapping[str, float]) -> Placement
     for game, times in sorted(Counter(games).items()):
         logs += times * likelihood(game, strength)
     weights = np.exp(logs - logs.max())
-    cumulative = np.cumsum(weights) / weights.sum()  # probability that the rating is at most that of the grid
+    cumulative = np.cumsum(weights) / weights.sum()  # probability of a rating up to each point of the grid
     rating, low, high = (float(np.interp(fraction, cumulative, grid)) for fraction in (0.5, 0.025, 0.975))
     weaker = [name for name, agent_rating in zip(names, agent_ratings, strict=True) if agent_rating < rating]
     better = {name: float(1 - np.interp(ratings[name], grid, cumulative)) for name in names}

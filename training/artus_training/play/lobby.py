@@ -107,7 +107,7 @@ class Lobby:
         return (hosted,)
 
     async def of_host(self, secret: str) -> tuple[()]:
-        """Refuse everybody but the person who runs the server.
+        """Refuse all but the person who runs the server.
 
         Raises:
             RefusedError: If it isn't their secret.

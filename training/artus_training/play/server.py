@@ -350,7 +350,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
 async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> AsyncIterator[str]:
     """A seat's view after each move beyond number `after`, as server-sent events, until the server stops.
 
-    A seat has at most `MOST_STREAMS` at a time. If there are more, the oldest ones end: perhaps nobody reads them.
+    A seat has at most `MOST_STREAMS` at a time. If there are more, the oldest ones end; their pages may be gone.
     """
     stream_id, open_streams = object(), lobby.listening.setdefault((hosted.name, player), [])
     open_streams.append(stream_id)

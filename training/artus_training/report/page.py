@@ -76,6 +76,7 @@ def page(
         *(f"{name} didn't play: {reason}" for name, reason in left_out.items()),
         *map(str, faults_of(results.notes, settings.agents)),
     ]
+    names = [one_line_name(line.agent) for line in ranking.table]
     sort_keys = [(line.agent, line.rating, line.wins, line.score, line.games) for line in ranking.table]
     return TEMPLATES.get_template("page.html").render(
         title=f"Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}",
@@ -85,18 +86,18 @@ def page(
         head=head(ranking),
         rows=[list(zip(*pair, strict=True)) for pair in zip(sort_keys, rows(ranking), strict=True)],
         remarks=" ".join(remarks(ranking)),
-        ratings=_ratings(ranking),
+        ratings=_ratings(ranking, names),
         differences=differences(),
         neighbours=map(one_line_name, neighbours(ranking)),
         people=people,
-        names=[one_line_name(line.agent) for line in ranking.table],
-        duels=_duels(ranking),
+        names=names,
+        duels=_duels(ranking, names),
         films=films,
         faults=list(map(one_line_name, faults)),
     )
 
 
-def _ratings(ranking: Standings) -> list[dict[str, str]]:
+def _ratings(ranking: Standings, names: Sequence[str]) -> list[dict[str, str]]:
     """Each agent's rating and interval; places on the common scale are percentages of its width."""
     ends = [
         value
@@ -112,9 +113,9 @@ def _ratings(ranking: Standings) -> list[dict[str, str]]:
         return f"{100 * (value - low) / (high - low):.2f}%"
 
     ratings = []
-    for line in ranking.table:
+    for name, line in zip(names, ranking.table, strict=True):
         rating = {
-            "name": one_line_name(line.agent), "text": f"{line.rating:z.0f}", "position": position(line.rating),
+            "name": name, "text": f"{line.rating:z.0f}", "position": position(line.rating),
             "anchor": position(ANCHOR_RATING),
         }  # fmt: skip
         if line.rating_low is not None and line.rating_high is not None:
@@ -124,9 +125,8 @@ def _ratings(ranking: Standings) -> list[dict[str, str]]:
     return ratings
 
 
-def _duels(ranking: Standings) -> list[list[dict[str, str] | None]]:
+def _duels(ranking: Standings, names: Sequence[str]) -> list[list[dict[str, str] | None]]:
     """Cells of the matrix of duels, row ahead of column, from red (always behind) to blue; None: they never met."""
-    names = [one_line_name(line.agent) for line in ranking.table]
 
     def cell(row: int, column: int) -> dict[str, str] | None:
         value = ranking.duels[row, column]

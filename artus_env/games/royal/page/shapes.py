@@ -14,7 +14,7 @@ from artus_env.games.royal.page.tricks import suit_of, value_of
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 SUIT_COLOURS = ("#ad0302", "#eda90e", "#0c9f67", "#15151e", "#72387c", "#093bc4")
-"""Red, amber, green, black, plum and blue, by the number of the suit; the same in both themes. They can be told apart
+"""Red, amber, green, black, plum and blue, by the number of the suit; the same in both themes. They look different
 with every kind of colour vision; a test computes it."""
 
 COLOURS: dict[str, tuple[str, str]] = {
