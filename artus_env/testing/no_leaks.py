@@ -127,13 +127,13 @@ class _Check:
         walk, states, viewers = self.walk, decisions.before, decisions.viewers
         for name in ("player", "num_players", "rule_set", "scores"):
             self.expect_same(f"`{name}` depends", decisions, copies, states[name], copies[name])
-        seen = {
+        parts = {
             "the observation depends": lambda games: walk.observations(games, viewers),
             "whether the game is over depends": walk.over,
             "what `hide` leaves depends": lambda games: walk.without_hidden(games, viewers),
             "what ranks the players depends": walk.ranks,
         }
-        for what, part_of in seen.items():
+        for what, part_of in parts.items():
             self.expect_same(what, decisions, copies, part_of(states), part_of(copies))
 
     def compare_actions(self, decisions: Round, copies: np.ndarray) -> None:

@@ -107,7 +107,7 @@ def score(position, card):
     if card == "reversed":
         return -sum(value_of(position, seat) for seat in knights)
     if card == "choice:best":
-        return max((value_of(position, seat) for seat in knights), default=0)
+        return max((value_of(position, seat) for seat in knights), default=0)  # none before the first is placed
     num_knights, penalty = {"colors": (3, -15), "carpet": (2, -25), "reds": (3, -50)}[card]
     sums = []
     for chosen in combinations(knights, num_knights):

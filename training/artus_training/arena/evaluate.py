@@ -38,8 +38,7 @@ _DEALS, _KEYS = range(20, 22)  # seed streams of the deals and of the agents' ch
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of some games. All figures are in the order of the line-up; the first agent is
-    evaluated."""
+    """Results of some games. All figures are in the order of the line-up; the first agent is evaluated."""
 
     agents: tuple[str, ...]
     game: str

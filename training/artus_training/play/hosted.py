@@ -254,7 +254,7 @@ class HostedGame:
 
     @property
     def own_moves(self) -> list[tuple[int, int]]:
-        """(player, action) of each move, with `NOBODY` as the player if a substitute moved."""
+        """(player, action) of each move; the player is `NOBODY` where a substitute moved."""
         return [
             (step.player if number < self.resigned.get(step.player, number + 1) else NOBODY, step.action)
             for number, step in enumerate(self.steps[1:])

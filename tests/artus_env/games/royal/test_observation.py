@@ -8,6 +8,7 @@ import pytest
 from artus_env import Game
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.definition import ROYAL
+from observations import check_observations, flags
 from royal.reference import ARTUS, DECK, SUITS, SWORDS, suit_of, value_of
 
 GROUPS = [*SUITS, "knight", "shield"]
@@ -22,11 +23,6 @@ def group_of(card):
 def plane(cards):
     """A flag for each value of each suit: whether the card is among these."""
     return [int(f"{suit}-{value}" in cards) for suit in SUITS for value in range(1, 12)]
-
-
-def one_hot(size, *numbers):
-    """Flags that are 1 at these indices."""
-    return [int(number in numbers) for number in range(size)]
 
 
 def takes(card, best, led, trumps):
@@ -100,12 +96,12 @@ def expected(position, viewer):
         "masters": plane(masters),
         "takers": plane(taking_cards),
         "taking super-trumps": [taking_cards.count(kind) for kind in SUPER],
-        "led": one_hot(7, SUITS.index(led) + 1 if led else 0),
-        "best card": one_hot(9, GROUPS.index(group_of(best)) + 1 if best else 0),
+        "led": flags(7, SUITS.index(led) + 1 if led else 0),
+        "best card": flags(9, GROUPS.index(group_of(best)) + 1 if best else 0),
         "best value": [value_of(best) if best and best not in SUPER else 0],
         "best place": [trumps.index(suit_of(best)) + 1 if best and suit_of(best) in trumps else 0],
-        "phase": one_hot(2, ["trick", "sword", "over"].index(position["phase"])),
-        "players": one_hot(5, n - 2),
+        "phase": flags(2, ["trick", "sword", "over"].index(position["phase"])),
+        "players": flags(5, n - 2),
         "chips": [len(trumps)],
         "swaps": [int(len(trumps) == 6)],
         "deals": [pile // (8 * n)],
@@ -117,7 +113,7 @@ def expected(position, viewer):
         "unseen suits": [len(unseen_values[suit]) for suit in SUITS],
         "trumps": [int(place < len(trumps) and trumps[place] == suit) for place in range(6) for suit in SUITS],
         "voids": by_player(lambda player: [int(suit in position["voids"][player]) for suit in SUITS], 6),
-        "nearly there": by_player(lambda player: one_hot(4, tricks_to_go(player))[1:], 3),
+        "nearly there": by_player(lambda player: flags(4, tricks_to_go(player))[1:], 3),
         "field": by_player(lambda player: fields[player]),
         "tricks to go": by_player(tricks_to_go),
         "target": by_player(lambda player: min(ARTUS, target(player))),
@@ -130,7 +126,7 @@ def expected(position, viewer):
         "to move": by_player(lambda player: int(player == position["turn"])),
         "start player": by_player(lambda player: int(player == position["start_player"])),
         "card played": by_player(
-            lambda player: one_hot(8, GROUPS.index(group_of(cards_of[player]))) if player in cards_of else [0] * 8, 8
+            lambda player: flags(8, GROUPS.index(group_of(cards_of[player]))) if player in cards_of else [0] * 8, 8
         ),
         "value played": by_player(
             lambda player: value_of(cards_of[player]) if cards_of.get(player, "knight") not in SUPER else 0
@@ -141,26 +137,7 @@ def expected(position, viewer):
 
 @pytest.mark.parametrize("num_players", range(2, 7))
 def test_observations_agree_with_the_known_position(num_players):
-    choices = random.Random(num_players)
-    low, high = ROYAL.observation_bounds(ROYAL.standard)
-    phases = set()
-    for seed in range(4):
-        game = Game(game="royal", num_players=num_players, seed=seed)
-        while True:
-            phases.add(game.to_dict()["phase"])
-            for viewer in {game.player, choices.randrange(num_players)}:
-                observation = game.observation(viewer)
-                blocks = expected(game.to_dict(viewer), viewer)
-                start = 0
-                for block in ROYAL.layout(ROYAL.standard).features:
-                    assert observation[start : start + block.size].tolist() == blocks[block.name], block.name
-                    start += block.size
-                assert start == len(observation)
-                assert ((low <= observation) & (observation <= high)).all()
-            if game.over:
-                break
-            game.play(choices.choice(game.legal_actions()))
-    assert phases == {"trick", "sword", "over"}
+    assert check_observations(ROYAL, "standard", num_players, expected) == {"trick", "sword", "over"}
 
 
 def test_the_layout_is_the_same_for_every_box():
