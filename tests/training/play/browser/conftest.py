@@ -41,8 +41,13 @@ def open_page(chromium):
             for (const [key, value] of Object.entries(settings)) localStorage.setItem(key, JSON.stringify(value));
             window.heard = []; // all that the stream tells
             window.deaf = false; // then only what a test gives to `window.hear`
+            window.alive = false; // whether the server has told how often it says that the stream is alive
             const Real = EventSource;
             window.EventSource = class extends Real {
+                constructor(url) {
+                    super(url);
+                    this.addEventListener("alive", () => { window.alive = true; });
+                }
                 set onmessage(hear) {
                     window.hear = (data) => hear({ data });
                     super.onmessage = ({ data }) => { window.heard.push(data); if (!window.deaf) window.hear(data); };

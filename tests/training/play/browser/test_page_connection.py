@@ -193,7 +193,7 @@ def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monke
         player = hosted.game.player
         touched = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if screen is PHONE else {}
         page = open_page(link(line, hosted, player), viewport=screen, ask=False, **touched)
-        page.wait_for_timeout(100)
+        page.wait_for_function("window.alive")  # now it knows how long a silence may last: until then it waits 10 s
         line.dead = True
         line.cut()
         click_seat(page, marked_seats(page)[0])
