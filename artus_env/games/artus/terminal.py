@@ -45,7 +45,7 @@ def render(
 ) -> str:
     """The position as text: each seat with its number, value and figure; the players in the middle.
 
-    A `~` after the seat number marks the carpet.
+    A `~` after the seat number marks the carpet; the King's seat has `king` for a value.
 
     Args:
         states: One game.
@@ -61,7 +61,7 @@ def render(
     grid = [[" " * CELL for _ in range(WIDTH)] for _ in range(2 * HEIGHT)]
     for seat, (row, column) in enumerate(RIM):
         value = components.wheel[(king - seat) % NUM_SEATS]
-        plate = "crown" if seat == king else f"{value:+d}" if value else "0"
+        plate = "king" if seat == king else f"{value:+d}" if value else "0"
         carpet = "~" if seat in components.carpet else " "
         grid[2 * row][column] = f"{seat:>2}{carpet}{plate:<5}"
         grid[2 * row + 1][column] = f"   {figure_at(states, seat):<5}"

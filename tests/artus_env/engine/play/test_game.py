@@ -394,7 +394,7 @@ def test_the_table_as_text_keeps_its_shape(rules, num_players, names):
         assert max(map(len, table)) <= 80
         for row, line in enumerate(table[2:-2]):
             cell = line[64:]  # seat and value, below it the figure
-            assert re.fullmatch(r"   \S{1,2}" if row % 2 else r"[ 1]\d[ ~](crown|0|[+-]\d+)", cell), line
+            assert re.fullmatch(r"   \S{1,2}" if row % 2 else r"[ 1]\d[ ~](king|0|[+-]\d+)", cell), line
             assert line[8] == line[63] == " "
 
 
