@@ -1,5 +1,5 @@
 """Plays random games of all installed games for the tests, in the test's process or, as a script, in another one.
-`decisions`, `random_game` and hashes whose names have no game are about Artus.
+`decisions` and hashes whose names have no game are about Artus, `random_game` unless it gets a name.
 
 python engine_play.py digests             print the result of `digests` as JSON
 python engine_play.py fork|threads|spawn  play the same games in other processes or threads, too; exit status 0 if all
@@ -41,10 +41,15 @@ def decisions(rules: str, num_players: int, box: Components | None = None) -> in
 
 
 def random_game(
-    rules: str, num_players: int, seed: int, moves: int | None = None, components: Components | None = None
+    rules: str,
+    num_players: int,
+    seed: int,
+    moves: int | None = None,
+    components: Components | None = None,
+    name: str = "artus",
 ) -> Game:
     """A game after some random moves, or at its end."""
-    game = Game(rules=rules, num_players=num_players, seed=seed, components=components)
+    game = Game(rules=rules, num_players=num_players, seed=seed, components=components, game=name)
     for _ in random_moves(game, seed, moves):
         pass
     return game

@@ -1,61 +1,50 @@
 """Texts of positions of Artus for the terminal."""
 
-import random
-
-from artus_env import Game
-
-
-def played(game, num_moves):
-    """The game after some random moves, or at its end."""
-    rng = random.Random(2)
-    while not game.over and num_moves:
-        game.play(rng.choice(game.moves()))
-        num_moves -= 1
-    return game
+from engine_play import random_game
 
 
 def test_a_player_sees_the_table_and_their_own_hand():
-    game = played(Game("advanced", 3, seed=4), 29)
+    game = random_game("advanced", 3, seed=4, moves=29)
     assert game.render(1, names=["Ann", "Bo\x1b", "Cleopatra of the Nile, queen"]).splitlines() == [
-        " 0~king  1~0     2~0     3 0     4 -15   5 -14   6 -13   7 -12   8 -11",
-        "   Ks      C       .       .       .       .       A       .       .",
-        "27 +10                                                           9 -10",
-        "   .     advanced: Bo� (B) draws a card                            A",
-        "26 +8                                                           10 -9",
-        "   A                                 cards  piles:                 C",
-        "25 +7                     prestige  played  knight king scoring 11 -8",
-        "   B     A Ann                 -20       2    5     3      6       C",
-        "24 +6    B Bo�                 -34       4    5     4      5    12 -7",
-        "   C     C Cleopatra of …      -24       2    3     5      6       .",
-        "23 +5                                                           13 -6",
-        "   b2                                                              A",
-        "22 +4   21 +3   20 +2   19 +1   18 -1   17 -2   16~-3   15~-4   14~-5",
-        "   B       b1      B       .       B       C       A       s1      B",
+        " 0~0     1~0     2~0     3 -15   4 -14   5 -13   6 -12   7 -11   8 -10",
+        "   C       B       C       B       .       .       .       .       A",
+        "27 king                                                          9 -9",
+        "   Ks    advanced: Bo� (B) draws a card                            .",
+        "26 +10                                                          10 -8",
+        "   C                                 cards  piles:                 s1",
+        "25 +8                     prestige  played  knight king scoring 11 -7",
+        "   b1    A Ann                 -24       2    4     4      6       A",
+        "24 +7    B Bo�                 -28       4    4     5      5    12 -6",
+        "   C     C Cleopatra of …       -4       2    4     5      5       A",
+        "23 +6                                                           13 -5",
+        "   .                                                               A",
+        "22 +5   21 +4   20 +3   19 +2   18 +1   17 -1   16~-2   15~-3   14~-4",
+        "   .       .       B       .       B       C       A       B       b2",
         "",
-        "hand of A: (knight) (knight) (king) (king) (king) (king)",
-        "hand of B: k2-5 bronze1-7 ring-any all",
-        "hand of C: (knight) (knight) (knight) (knight) (king) (king)",
+        "hand of A: (knight) (knight) (knight) (king) (king) (king)",
+        "hand of B: k5-7 k6-8 ring-bronze all",
+        "hand of C: (knight) (knight) (king) (king) (king) (scoring)",
     ]
 
 
 def test_the_end_names_the_winner_and_shows_all_hands():
-    game = played(Game("beginner", 2, seed=4), 1000)
+    game = random_game("beginner", 2, seed=7)
     assert game.over
     assert game.render().splitlines() == [
-        " 0~-13   1~-12   2~-11   3 -10   4 -9    5 -8    6 -7    7 -6    8 -5",
-        "   A       B       .       B       .       A       s2      .       .",
-        "27 -14                                                           9 -4",
-        "   A     beginner, over: player 1 (B) won                          .",
-        "26 -15                                                          10 -3",
-        "   B                           cards  piles:                       .",
-        "25 0                prestige  played  knight king               11 -2",
-        "   .     A player 0      -86      16    0     0                    .",
-        "24 0     B player 1      -62      16    0     0                 12 -1",
+        " 0~-10   1~-9    2~-8    3 -7    4 -6    5 -5    6 -4    7 -3    8 -2",
+        "   .       .       b2      .       A       .       .       B       b2",
+        "27 -11                                                           9 -1",
+        "   B     beginner, over: player 0 (A) won                          B",
+        "26 -12                                                          10 +1",
+        "   B                           cards  piles:                       A",
+        "25 -13              prestige  played  knight king               11 +2",
+        "   .     A player 0      -52      16    0     0                    .",
+        "24 -14   B player 1      -79      16    0     0                 12 +3",
+        "   s1                                                              .",
+        "23 -15                                                          13 +4",
         "   A                                                               .",
-        "23 0                                                            13 +1",
-        "   B                                                               .",
-        "22 king 21 +10  20 +8   19 +7   18 +6   17 +5   16~+4   15~+3   14~+2",
-        "   Ks      B       .       .       .       .       b1      b2      A",
+        "22 0    21 0    20 0    19 king 18 +10  17 +8   16~+7   15~+6   14~+5",
+        "   A       .       .       Ks      A       .       B       .       .",
         "",
         "hand of A: -",
         "hand of B: -",
